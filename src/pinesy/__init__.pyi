@@ -50,14 +50,12 @@ from pinesy.learning import (
     learn,
 )
 from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
-from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
+from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, parity_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
-from pinesy.rulebase.counting import count_of, parity_of
-from pinesy.rulebase.function_steps import joint
-from pinesy.rulebase.functions import function
+from pinesy.rulebase.functions import function, joint
+from pinesy.rulebase.parse import parse, parse_rule
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_text import parse, parse_rule
 from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.semantics_comparison import compare_semantics
 from pinesy.rulebase.targets import Target

@@ -264,9 +264,9 @@ def test_no_rules_at_all() -> None:
     ("domain", "parts"),
     [
         ([], ["attribute 'a' has an empty domain", "at least one value"]),
-        ([0, 1, 0], ["attribute 'a': the value 0 at position 2 equals an earlier one"]),
-        ([1, True], ["the value True at position 1", "1 == 1.0 == True"]),
-        ([float("nan")], ["the value nan at position 0", "not even itself"]),
+        ([0, 1, 0], ["attribute 'a': the value 0 at index 2 equals an earlier one"]),
+        ([1, True], ["the value True at index 1", "1 == 1.0 == True"]),
+        ([float("nan")], ["the value nan at index 0", "not even itself"]),
         ([[0, 1]], ["attribute 'a': the value [0, 1] is not hashable", "use a tuple"]),
         ([{}], ["attribute 'a': the value {} is not hashable"]),
     ],
@@ -488,7 +488,7 @@ TEXTS: list[tuple[str, int, int, list[str]]] = [
     ("attribute if in {a}", 3, 11, ["expected a name, found 'if'"]),
     ("attribute a = {a}", 3, 13, ["expected 'in', found '='"]),
     ("attribute a in {}", 3, 11, ["attribute 'a' has an empty domain"]),
-    ("attribute a in {x, x}", 3, 11, ["the value 'x' at position 1 equals an earlier one"]),
+    ("attribute a in {x, x}", 3, 11, ["the value 'x' at index 1 equals an earlier one"]),
     ("attribute a in {9..0}", 3, 17, ["a range goes up"]),
     ("attribute a in {if}", 3, 17, ["expected a value, found 'if'"]),
     ("attribute a in {-x}", 3, 17, ["computes with 'x', which is not a number"]),
@@ -626,8 +626,9 @@ def put(*path: str | int, value: Any) -> Tamper:
 RULE = ("rule_sets", 0, 0)
 TAMPERED: list[tuple[str, Tamper, list[str]]] = [
     ("other format", put("format", value="x"), ['"format" must be "pinesy cascade"']),
-    ("newer", put("version", value=3), ["format version 3", "versions 1 to 2", "update pinesy"]),
-    ("no version", put("version", value=None), ["format version None", "reads versions 1 to 2"]),
+    ("newer", put("version", value=3), ["format version 3", "reads version 2", "update pinesy"]),
+    ("older", put("version", value=1), ["format version 1", "reads version 2"]),
+    ("no version", put("version", value=None), ["format version None", "reads version 2"]),
     ("no attributes", put("attributes", value=None), ["attributes: missing, or not a list"]),
     ("no rules", put("rule_sets", value={}), ["rule_sets: missing, or not a list"]),
     ("rule sets of numbers", put("rule_sets", value=[5]), ["rule_sets[0]"]),

@@ -34,7 +34,7 @@ from pinesy import (
     sum_of,
 )
 from pinesy.problems import addition
-from pinesy.rulebase import counting, function_steps
+from pinesy.rulebase import aggregates, functions
 from pinesy.rules.propositions import Statement
 from pinesy.rules.syntax.conditions import parse_condition
 from pinesy.rules.syntax.expressions import evaluator
@@ -226,7 +226,7 @@ def test_rules_that_would_fill_the_memory_are_refused_at_once() -> None:
     with raises_saying(DomainError, "'f.pair'", "4,000 subsets of 4,000,000 values", "2.0 GB"):
         function("f", wide, "x + y")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(function_steps, "MAX_SUBSET_BITS", 2500)
+        patch.setattr(functions, "MAX_SUBSET_BITS", 2500)
         with raises_saying(DomainError, "'f'", "100 subsets of 100 values"):
             function("f", [LEFT, RIGHT], lambda a, b: (a, b))
 
@@ -455,7 +455,7 @@ def test_a_sorted_count_is_exact(data: st.DataObject, n: int) -> None:
     stated = [Proposition(a, data.draw(st.integers(0, a.full))) for a in attributes]
     degrees = data.draw(evidence_on(attributes))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "SORTED_FROM", 2)
+        patch.setattr(aggregates, "SORTED_FROM", 2)
         rules = count_of("n", stated)
     assert any(name.endswith(".or") for name in rules.attributes)
     pairs = [p.values for p in stated]
@@ -474,7 +474,7 @@ def test_a_count_of_formulas_is_exact(data: st.DataObject, sort: bool) -> None:
     both, either = x.isin({1}) & y.isin({0, 2}), x.isin({1}) | ~y.isin({1})
     degrees = data.draw(evidence_on([x, y, z, u]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "SORTED_FROM", 2 if sort else 24)
+        patch.setattr(aggregates, "SORTED_FROM", 2 if sort else 24)
         with_both, with_either = count_of("n", [both, *rest]), count_of("n", [either, *rest])
 
     def count(first: Callable[[int, int], bool]) -> Callable[..., int]:
@@ -531,7 +531,7 @@ def test_a_count_of_formulas_that_share_attributes_is_exact(
         return n if most is None else min(n, most)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "SORTED_FROM", 2 if sort else 24)
+        patch.setattr(aggregates, "SORTED_FROM", 2 if sort else 24)
         rules = count_of("n", stated, most)
     check_exact(rules, "n", attributes, degrees, count)
 

@@ -348,7 +348,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with raises_saying(RulesTextError, "line 1, column 9: the file 'x.rules'", "not UTF-8 text"):
         load(main)
     main.write_text('for i in 1..2: include "x.rules"')
-    with raises_saying(RulesTextError, "include stands outside loops"):
+    with raises_saying(RulesTextError, "include", "outside loops"):
         load(main)
 
 

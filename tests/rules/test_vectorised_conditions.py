@@ -100,7 +100,7 @@ def test_a_condition_means_the_same_at_once_and_one_by_one(
 def test_common_conditions_are_computed_at_once(text: str) -> None:
     expression = parse_condition(text, ("x", "y", "pair")).expression
     columns = [column_of(range(4)), column_of(range(5))]
-    mask = vectorised_mask(expression, [c for c in columns if c is not None], whole=True)
+    mask = vectorised_mask(expression, [c for c in columns if c is not None], is_product=True)
     assert mask == one_by_one(text, Attribute("x", range(4)), Attribute("y", range(5)))
 
 
@@ -109,7 +109,7 @@ def test_what_could_mean_another_thing_is_computed_one_by_one(text: str) -> None
     expression = parse_condition(text, ("x", "y", "pair")).expression
     columns = [column_of([2**60, 1]), column_of(range(5))]
     with pytest.raises(NotVectorisedError):
-        vectorised_mask(expression, [c for c in columns if c is not None], whole=True)
+        vectorised_mask(expression, [c for c in columns if c is not None], is_product=True)
 
 
 @pytest.mark.parametrize("text", ["x + y == 100", "x == 3", "x < y", "(x + y) % 3 == 0"])

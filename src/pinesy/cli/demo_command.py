@@ -16,7 +16,7 @@ from pinesy.cli.output import Screen, degree_text, table_of
 from pinesy.cli.rules_commands import RuleBasePrinter
 from pinesy.problems import addition
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.rules_text import parse
+from pinesy.rulebase.parse import parse
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import format_subset, show_value
 from pinesy.transforms import antipignistic

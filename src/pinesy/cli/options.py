@@ -16,7 +16,7 @@ from pinesy.exceptions import DataError, DomainError, RulesTextError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import as_floats, is_number
-from pinesy.rules.syntax.value_reader import ValueReader
+from pinesy.rules.syntax.reader import Reader
 from pinesy.samples import Batch, read_samples, value_texts
 from pinesy.samples.file_layout import value_positions
 from pinesy.transforms import TRANSFORMS, antipignistic_inverse, as_transform
@@ -275,7 +275,7 @@ def find_value(attribute: Attribute, text: str) -> Hashable:
 def _parsed(text: str) -> Hashable:
     """Return the value that a text reads as; None where it does not (`none` has its own name)."""
     try:
-        reader = ValueReader(text)
+        reader = Reader(text)
         value = reader.value()
     except RulesTextError:
         return None

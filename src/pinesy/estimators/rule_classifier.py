@@ -33,8 +33,8 @@ from pinesy.induction import CardLine, induce_card
 from pinesy.learning import learn
 from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.parse import parse
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.rules_text import parse
 from pinesy.transforms import probabilities
 
 #: The parameters of induced rules.

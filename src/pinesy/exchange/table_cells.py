@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from math import isfinite
 
 from pinesy.exceptions import DataError
-from pinesy.rulebase.rule_reader import RuleReader
-from pinesy.rulebase.rules_text import parse_attribute
+from pinesy.rulebase.parse import RulesReader, parse_attribute
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import interval_text
 from pinesy.rules.definitions import premise_of
@@ -50,7 +49,7 @@ class AttributeCells:
         attribute = self.attribute
         if cell in self._places:
             return Proposition(attribute, 1 << self._places[cell])
-        reader = RuleReader(self._rules_text(cell), {attribute.name: attribute})
+        reader = RulesReader(self._rules_text(cell), {attribute.name: attribute})
         proposition = reader.proposition()
         _check_end(reader)
         return proposition
@@ -95,13 +94,13 @@ def _is_plain(text: str) -> bool:
 
 def read_premise(cell: str, attributes: Mapping[str, Attribute]) -> Premise:
     """Return the premise that a cell holds, in the language of ``.rules`` files."""
-    reader = RuleReader(cell, attributes)
+    reader = RulesReader(cell, attributes)
     premise = premise_of(reader.formula())
     _check_end(reader)
     return premise
 
 
-def _check_end(reader: RuleReader) -> None:
+def _check_end(reader: RulesReader) -> None:
     if reader.token.kind != "end":
         raise DataError(f"{reader.token.text!r:.60} is one thing too many in this cell")
 

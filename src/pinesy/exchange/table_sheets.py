@@ -11,7 +11,7 @@ from typing import Any
 
 from pinesy._common.files import read_text, reading, writing, writing_bytes
 from pinesy.exceptions import DataError, PinesyError, needing, placed
-from pinesy.rules.cut_texts import number_text
+from pinesy.rules.cut_texts import exact_text
 
 #: What Excel can hold.
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT, MAX_TITLE = 1_048_576, 16_384, 32_767, 31
@@ -173,7 +173,7 @@ def _cell_text(cell: Any, path: Path, title: str) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        return number_text(value)
+        return exact_text(value)
     if isinstance(value, str) and cell.data_type != "e":
         return value.strip()
     kind = "an error" if cell.data_type == "e" else f"a {type(value).__name__}"
@@ -234,5 +234,5 @@ def _number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    is_kept = isfinite(number) and len(text) <= MAX_DIGITS and number_text(number) == text
+    is_kept = isfinite(number) and len(text) <= MAX_DIGITS and exact_text(number) == text
     return number if is_kept else None

@@ -8,8 +8,7 @@ from pinesy._common.validation import check_known
 from pinesy.engine.plain_values import is_missing
 from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.cut_texts import bounds_of, bounds_text
-from pinesy.rules.cut_texts import number_text as exact_text
+from pinesy.rules.cut_texts import bounds_of, bounds_text, exact_text
 from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.outcomes import listed as listed
 from pinesy.rules.outcomes import number_text as number_text

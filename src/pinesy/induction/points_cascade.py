@@ -22,8 +22,7 @@ from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.function_steps import joint
-from pinesy.rulebase.functions import function
+from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.point_sums import points_name
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute

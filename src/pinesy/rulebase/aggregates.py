@@ -1,44 +1,44 @@
-"""Sums, extremes and differences of many attributes, one step after the other.
+"""Sums, extremes, differences and counts of many attributes, one step after the other.
 
 A sum of `n` attributes is `n - 1` functions of two: mostly a chain, of the sum so far, an inner
 attribute such as ``total.3``, and the next attribute. No product of all attributes is made
 (docs/functions.md).
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from math import comb
+from math import comb, prod
+from operator import inv
 from typing import Any, Protocol
 
-from pinesy._common.validation import check_integer
+import numpy as np
+
+from pinesy._common.masks import contains, mask_of, mask_table
+from pinesy._common.validation import BoolArray, check_integer, is_iterable
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.function_steps import (
+from pinesy.rulebase.functions import (
+    MAX_SHARED,
     MAX_SUBSET_BITS,
     FunctionSteps,
-    compared,
+    condition_text,
     distinct_attributes,
     equivalence,
 )
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.propositions import Proposition
+from pinesy.rules.definitions import Defined, normal_form, premise_of, propositions_of
+from pinesy.rules.propositions import Compound, Premise, Proposition, Statement
+from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name
+from pinesy.semantics.factors import tied_rules
 
 #: Tuples up to which `all_different` goes through the sets of values that are used.
 MAX_USED = 20_000
-
-
-class Aggregation(Protocol):
-    """A function of one or two values; equal ones are computed once."""
-
-    def __call__(self, *terms: Any) -> Hashable:
-        """Return the value of the function."""
-
-    def text(self, names: Sequence[str], value: Hashable) -> str | None:
-        """Return the condition that the function has a value, as text."""
+#: Propositions from which on a full count is made by sorting.
+SORTED_FROM = 24
 
 
 def sum_of(
@@ -73,7 +73,7 @@ def sum_of(
     0.3
     """
     terms = distinct_attributes(attributes, "a sum")
-    check_numbers(terms, whole=modulo is not None or most is not None)
+    check_numbers(terms, integers=modulo is not None or most is not None)
     if modulo is not None and most is not None:
         raise DomainError(f"the sum {name!r} has a modulo and a most; give one of them")
     steps = FunctionSteps()
@@ -128,14 +128,91 @@ def all_different(name: str, attributes: Iterable[Attribute]) -> Cascade:
     terms = distinct_attributes(attributes, "all_different")
     steps = FunctionSteps()
     values = tuple(dict.fromkeys(v for a in terms for v in a.domain))
-    used = sum(comb(len(values), j) * len(a.domain) for j, a in enumerate(terms))
-    if used <= MAX_USED or len(terms) < 3:
+    n_tuples = sum(comb(len(values), j) * len(a.domain) for j, a in enumerate(terms))
+    if n_tuples <= MAX_USED or len(terms) < 3:
         last = len(terms) - 1
         functions = [Used(values, first=i < 2, last=i == last) for i in range(len(terms))]
         chain(steps, name, terms, functions, domain=(False, True))
     else:
         _pairwise(steps, name, terms)
     return Cascade(*steps.rule_sets)
+
+
+def count_of(name: str, propositions: Iterable[Statement], most: int | None = None) -> Cascade:
+    """Return the rules of how many propositions hold.
+
+    ``pi(k)`` is the max over the sets of `k` propositions of the min of the possibilities that
+    these hold and the others do not, exactly. With `most` the rules are linear in the number `n`
+    of propositions. Without, there are ``n + 1`` values: up to 23 propositions are summed two by
+    two, which is quadratic. More are sorted by a network of about ``n log2(n)^2 / 4`` pairs of an
+    `or` and an `and`; then ``pi(k) = min(Pi(at least k), Pi(at most k))``, where ``Pi(at least k)``
+    is the k-th largest possibility of a proposition. (Where rules contradict each other, so that
+    an attribute's distribution is not normalised, this one is an upper bound.)
+
+    Parameters
+    ----------
+    name : the name of the new attribute
+    propositions : at least one, such as ``digit.isin({7})``; also premises and formulas, such as
+        ``shape.isin({"circle"}) & colour.isin({"red"})``. Those that share attributes are counted
+        on the product of these. If that has more than 10,000 values, they are counted one by one,
+        and the count is an upper bound.
+    most : a larger count counts as this one, so that it means "so many or more"
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, count_of
+    >>> digits = [Attribute(f"digit_{i}", range(10)) for i in range(4)]
+    >>> sevens = count_of("sevens", [d.isin({7}) for d in digits])
+    >>> crisp = {"digit_0": {7: 1}, "digit_1": {7: 1}, "digit_2": {3: 1}}
+    >>> sevens.infer({**crisp, "digit_3": {7: 1, 1: 0.5}})["sevens"]
+    Possibility(sevens, {3: 1, 2: 0.5, 0: 0, 1: 0, 4: 0})
+    """
+    steps = FunctionSteps()
+    known = _stated(steps, name, propositions)
+    if most is None and len({p.attribute.name for p in known}) == len(known) >= SORTED_FROM:
+        return Cascade(*steps.rule_sets, *_sorting_network(name, known))
+    terms = _counted(steps, name, known)
+    if most is not None:
+        capped(steps, name, terms, check_integer(most, "most", 1))
+    else:
+        full_sum(steps, name, terms)
+    return Cascade(*steps.rule_sets)
+
+
+def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
+    """Return the rules of the parity, 0 or 1, of a sum, or of how many propositions hold.
+
+    They are those of the sum modulo 2, linear in the number of terms.
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, parity_of
+    >>> bits = [Attribute(f"bit_{i}", [0, 1]) for i in range(3)]
+    >>> evidence = {"bit_0": {1: 1}, "bit_1": {1: 1}, "bit_2": {0: 1, 1: 0.2}}
+    >>> parity_of("odd", bits).infer(evidence)["odd"]
+    Possibility(odd, {0: 1, 1: 0.2})
+    """
+    known: list[Any] = list(terms) if is_iterable(terms) else [terms]
+    stated = [t for t in known if isinstance(t, Proposition)]
+    numbers = [t for t in known if not isinstance(t, Proposition)]
+    distinct_attributes([*numbers, *{p.attribute: None for p in stated}], "a parity")
+    check_numbers(numbers, integers=True)
+    steps = FunctionSteps()
+    modular(steps, name, [*numbers, *_counted(steps, name, stated)], 2)
+    return Cascade(*steps.rule_sets)
+
+
+# --- sums, extremes, differences ---
+
+
+class Aggregation(Protocol):
+    """A function of one or two values; equal ones are computed once."""
+
+    def __call__(self, *terms: Any) -> Hashable:
+        """Return the value of the function."""
+
+    def text(self, names: Sequence[str], value: Hashable) -> str | None:
+        """Return the condition that the function has a value, as text."""
 
 
 @dataclass(frozen=True)
@@ -157,8 +234,8 @@ class Sum:
         total = " + ".join(names)
         if self.modulo is not None:
             inner = f"({total})" if len(names) > 1 else total
-            return compared(f"{inner} % {self.modulo}", "==", value)
-        return compared(total, "==" if value != self.most else ">=", value)
+            return condition_text(f"{inner} % {self.modulo}", "==", value)
+        return condition_text(total, "==" if value != self.most else ">=", value)
 
 
 @dataclass(frozen=True)
@@ -175,8 +252,8 @@ class Extreme:
     def text(self, names: Sequence[str], value: Hashable) -> str | None:
         """Return the condition that all are within `value` and one is equal to it."""
         sign = "<=" if self.largest else ">="
-        equal = [compared(name, "==", value) for name in names]
-        within = [compared(name, sign, value) for name in names]
+        equal = [condition_text(name, "==", value) for name in names]
+        within = [condition_text(name, sign, value) for name in names]
         if None in equal or len(names) == 1:
             return equal[0]
         return f"({' and '.join(map(str, within))} and ({' or '.join(map(str, equal))}))"
@@ -194,12 +271,12 @@ class Used:
 
     def __call__(self, *terms: Any) -> Hashable:
         """Return the values used after this step."""
-        used = terms[:1] if self.first else terms[0]
+        values = terms[:1] if self.first else terms[0]
         if len(terms) > 1:
-            used = None if used is None or terms[1] in used else (*used, terms[1])
+            values = None if values is None or terms[1] in values else (*values, terms[1])
         if self.last:
-            return used is not None
-        return None if used is None else tuple(sorted(used, key=self.values.index))
+            return values is not None
+        return None if values is None else tuple(sorted(values, key=self.values.index))
 
     def text(self, _names: Sequence[str], _value: Hashable) -> None:
         """Return None: the subset is written."""
@@ -212,7 +289,7 @@ def chain(
     functions: Sequence[Aggregation],
     domain: Iterable[Hashable] | None = None,
 ) -> None:
-    """Add functions of the terms so far and the next, one for each place; the last is `name`."""
+    """Add functions of the terms so far and the next, one for each term; the last is `name`."""
     so_far = terms[:1]
     for i in range(min(1, len(terms) - 1), len(terms)):
         last = i == len(terms) - 1
@@ -285,9 +362,9 @@ def full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> Non
 
 
 def _extreme(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Cascade:
-    what = "max_of" if extreme.largest else "min_of"
-    terms = distinct_attributes(attributes, what)
-    check_numbers(terms, whole=False, what=what)
+    subject = "max_of" if extreme.largest else "min_of"
+    terms = distinct_attributes(attributes, subject)
+    check_numbers(terms, integers=False, subject=subject)
     steps = FunctionSteps()
     chain(steps, name, terms, [extreme] * len(terms))
     return Cascade(*steps.rule_sets)
@@ -296,22 +373,151 @@ def _extreme(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Ca
 def _pairwise(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
     """Add that every two of the terms differ."""
     different = []
-    for (i, one), (j, two) in combinations(enumerate(terms, 1), 2):
-        pair = steps.source(f"{name}.{i}_{j}", [one, two])
-        condition = f"{format_name(one.name)} != {format_name(two.name)}"
+    for (i, first), (j, second) in combinations(enumerate(terms, 1), 2):
+        pair = steps.source(f"{name}.{i}_{j}", [first, second])
+        condition = f"{format_name(first.name)} != {format_name(second.name)}"
         mask = pair.mask([t for t in pair.domain if t[0] != t[1]])  # type: ignore[index]
         different.append(Proposition(pair, mask, condition))
     output = Attribute(name, (False, True))
     steps.rule_sets.append(RuleSet([equivalence(different, output.isin({True}))]))
 
 
-def check_numbers(attributes: Sequence[Attribute], whole: bool, what: str = "a sum") -> None:
+def check_numbers(attributes: Sequence[Attribute], integers: bool, subject: str = "a sum") -> None:
     """Raise `DomainError` unless all values are numbers, or whole ones."""
-    kinds = int if whole else int | float
+    kinds, name = (int, "whole numbers") if integers else (int | float, "numbers")
     for attribute in attributes:
         for value in attribute.domain:
             if not isinstance(value, kinds):
                 raise DomainError(
                     f"attribute {attribute.name!r} has the value {value!r:.60}; the values of "
-                    f"{what} are {'whole numbers' if whole else 'numbers'}: take a function of it"
+                    f"{subject} are {name}: take a function of it"
                 )
+
+
+# --- counts ---
+
+
+def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Proposition]:
+    """Return statements as propositions, on inner attributes if they are of several attributes."""
+    listed = list(statements) if is_iterable(statements) else [statements]
+    wrong = [p for p in listed if not isinstance(p, Proposition | Premise | Compound)]
+    if wrong or not listed:
+        first = repr(wrong[0] if wrong else statements)
+        raise DomainError(
+            f"a count is of a list of propositions such as attribute.isin({{...}}); got {first:.60}"
+        )
+    forms = list(map(_simplified, listed))
+    attributes = [dict.fromkeys(p.attribute for p in propositions_of(form)) for form in forms]
+    stated: dict[int, Proposition] = {}
+    for group in tied_rules([[a.name for a in mentioned] for mentioned in attributes]):
+        shared = list(dict.fromkeys(a for i in group for a in attributes[i]))
+        is_joint = len(group) > 1 < len(shared)
+        if is_joint and prod(len(a.domain) for a in shared) <= MAX_SHARED:
+            source = steps.source(f"{name}.group{group[0] + 1}", shared)
+            for i in group:
+                holds = _truth_table(forms[i], shared).ravel()
+                stated[i] = Proposition(source, mask_of(np.flatnonzero(holds).tolist()))
+        else:
+            stated |= {i: _single(steps, f"{name}.holds{i + 1}", forms[i]) for i in group}
+    return [stated[i] for i in range(len(forms))]
+
+
+def _simplified(statement: Statement) -> Statement:
+    """Return a statement in normal form; one that is always or never true on one attribute."""
+    form = normal_form(statement)
+    if not isinstance(form, bool):
+        return form
+    attribute = next(propositions_of(statement)).attribute
+    return Proposition(attribute, attribute.full * form)
+
+
+def _single(steps: FunctionSteps, name: str, form: Statement) -> Proposition:
+    """Return a formula as a proposition, on an inner attribute if it is of several attributes."""
+    if isinstance(form, Proposition) and not isinstance(form.attribute, Defined):
+        return form
+    holds = Attribute(name, (0, 1)).isin({1})
+    steps.rule_sets.append(RuleSet([Rule(premise_of(form), holds, 0.0, 0.0)]))
+    return holds
+
+
+def _truth_table(statement: Statement, attributes: Sequence[Attribute]) -> BoolArray:
+    """Return for which values of some attributes, an axis each, a statement holds."""
+    if isinstance(statement, Proposition):
+        axis = attributes.index(statement.attribute)
+        shape = np.where(np.arange(len(attributes)) == axis, -1, 1)
+        inside = mask_table(len(statement.attribute.domain), [statement.mask]).reshape(shape)
+        return np.broadcast_to(inside, [len(a.domain) for a in attributes])
+    assert isinstance(statement, Compound)  # a normal form has no premises
+    count = np.sum([_truth_table(part, attributes) for part in statement.parts], axis=0)
+    return np.asarray((statement.least <= count) & (count <= statement.most))
+
+
+def _counted(
+    steps: FunctionSteps, name: str, propositions: Sequence[Proposition]
+) -> list[Attribute]:
+    """Add, for each attribute, how many of the propositions on it hold."""
+    by_attribute: dict[Attribute, list[Proposition]] = {}
+    for proposition in propositions:
+        by_attribute.setdefault(proposition.attribute, []).append(proposition)
+    terms = []
+    for i, (attribute, stated) in enumerate(by_attribute.items(), 1):
+        if attribute.domain == (0, 1) and [p.mask for p in stated] == [0b10]:
+            term = attribute  # which has the values 0 and 1 already
+        elif len(stated) == 1:
+            term = Attribute(f"{name}.term{i}", (0, 1))
+            steps.rule_sets.append(RuleSet([equivalence(stated, term.isin({1}))]))
+        else:
+            count = _Holding(attribute, tuple(p.mask for p in stated))
+            term = steps.apply(f"{name}.term{i}", [attribute], count)
+        terms.append(term)
+    return terms
+
+
+@dataclass(frozen=True)
+class _Holding:
+    """How many propositions on an attribute hold for a value."""
+
+    attribute: Attribute
+    masks: tuple[int, ...]
+
+    def __call__(self, *values: Hashable) -> int:
+        index = self.attribute.position(values if self.attribute.factors else values[0])
+        return sum(contains(mask, index) for mask in self.masks)
+
+
+def _sorting_network(name: str, propositions: Sequence[Proposition]) -> Iterator[RuleSet]:
+    """Sort the propositions, those that hold first, and read the count off.
+
+    Where ``x`` and ``y`` are compared, ``x or y`` comes first and ``x and y``
+    second: monotone in each proposition, and exact for two-valued attributes.
+    """
+    ordered = list(propositions)
+    for number, (i, j) in enumerate(_comparisons(len(ordered)), 1):
+        x, y = ordered[i], ordered[j]
+        disjunction, conjunction = (
+            Attribute(f"{name}.{number}.{w}", (0, 1)) for w in ("or", "and")
+        )
+        yield RuleSet([equivalence([~x, ~y], disjunction.isin({0}))])
+        yield RuleSet([equivalence([x, y], conjunction.isin({1}))])
+        ordered[i], ordered[j] = disjunction.isin({1}), conjunction.isin({1})
+    total = Attribute(name, range(len(ordered) + 1))
+    rules = []
+    for k in range(len(ordered) + 1):
+        premise = Premise((*ordered[max(k - 1, 0) : k], *map(inv, ordered[k : k + 1])))
+        # With r = 1 a rule bounds its own count alone, and the program stays short.
+        rules.append(Rule(premise, total.isin({k}), 0.0, 1.0))
+    yield RuleSet(rules)
+
+
+def _comparisons(n: int) -> Iterator[tuple[int, int]]:
+    """Yield the indices that Batcher's merge exchange compares (Knuth, 5.2.2, Algorithm M)."""
+    top = 1 << ((n - 1).bit_length() - 1)
+    p = top
+    while p:
+        q, r, d = top, 0, p
+        while True:
+            yield from ((i, i + d) for i in range(n - d) if i & p == r)
+            if q == p:
+                break
+            d, q, r = q - p, q // 2, p
+        p //= 2

@@ -16,7 +16,7 @@ from pinesy.rulebase.cascade_evidence import check_options, evidence_rows, infer
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.clashes import check_data
 from pinesy.rulebase.renaming import instances, renamed
-from pinesy.rulebase.rule_set import RuleSet, add_set, collected, declaration_order, in_order
+from pinesy.rulebase.rule_set import RuleSet, declaration_order, topological_order
 from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
@@ -43,11 +43,11 @@ class Cascade:
     --------
     >>> from pinesy import Attribute, Cascade, Iff, RuleSet
     >>> rain, grass, shoes = (Attribute(n, ["dry", "wet"]) for n in ("rain", "grass", "shoes"))
-    >>> walk = Cascade(
+    >>> rules = Cascade(
     ...     RuleSet([Iff(rain.isin({"wet"})).then(grass.isin({"wet"}))]),
     ...     RuleSet([Iff(grass.isin({"wet"})).then(shoes.isin({"wet"}), r=0.5)]),
     ... )
-    >>> walk.infer({"rain": {"wet": 1.0, "dry": 0.2}})["shoes"]
+    >>> rules.infer({"rain": {"wet": 1.0, "dry": 0.2}})["shoes"]
     Possibility(shoes, {wet: 1, dry: 0.5})
     """
 
@@ -60,17 +60,23 @@ class Cascade:
             declared += part.attributes.values() if isinstance(part, Cascade) else ()
             for rule_set in part.rule_sets if isinstance(part, Cascade) else (part,):
                 if not isinstance(rule_set, RuleSet):
-                    what = "a cascade is made of rule sets and cascades"
-                    raise CascadeError(f"{what}; got {rule_set!r}")
-                for one in (*rule_set.definitions, rule_set):
-                    add_set(sets, one)
+                    raise CascadeError(
+                        f"a cascade is made of rule sets and cascades; got {rule_set!r}"
+                    )
+                for member in (*rule_set.definitions, rule_set):
+                    name = member.output.name
+                    if sets.setdefault(name, member) != member:
+                        raise CascadeError(
+                            f"two rule sets conclude on {name!r}; put all rules on one attribute "
+                            "in one set"
+                        )
         self._rule_sets = tuple(sets.values())
-        self._attributes = collected(self._rule_sets, declared)
+        self._attributes = _attributes_by_name(self._rule_sets, declared)
+        order = topological_order(
+            sets, lambda name: [a.name for a in sets[name].inputs if a.name in sets]
+        )
         #: The rule sets by the names of their outputs, in the order of inference.
-        self.sets: Mapping[str, RuleSet] = {
-            name: sets[name]
-            for name in in_order(sets, lambda n: [a.name for a in sets[n].inputs if a.name in sets])
-        }
+        self.sets: Mapping[str, RuleSet] = {name: sets[name] for name in order}
 
     @property
     def rule_sets(self) -> tuple[RuleSet, ...]:
@@ -101,8 +107,8 @@ class Cascade:
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
         """The attributes that rules conclude on and no premise uses."""
-        used = {a.name for s in self._rule_sets for a in s.inputs}
-        return tuple(s.output for s in self._rule_sets if s.output.name not in used)
+        names = {a.name for s in self._rule_sets for a in s.inputs}
+        return tuple(s.output for s in self._rule_sets if s.output.name not in names)
 
     def __getitem__(self, name: str | Attribute) -> RuleSet:
         """Return the rule set that concludes on an attribute."""
@@ -123,8 +129,8 @@ class Cascade:
         Of an attribute its distribution is inferred, of a proposition its possibility
         ``Pi(a in A)`` alone. The program runs in a type of numbers; see `Program.astype`.
         """
-        wanted, propositions = self._asked(outputs)
-        names, traced = tuple(a.name for a in wanted), check_flag(trace, "trace")
+        attributes, propositions = self._asked(outputs)
+        names, traced = tuple(a.name for a in attributes), check_flag(trace, "trace")
         return _program(self, names, propositions, traced).astype(dtype)
 
     def _asked(self, outputs: Outputs) -> tuple[tuple[Attribute, ...], tuple[Proposition, ...]]:
@@ -133,18 +139,18 @@ class Cascade:
             raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
         outputs = self.outputs if outputs is None else tuple(outputs)
         propositions = tuple(p for p in outputs if isinstance(p, Proposition))
-        wanted = tuple(self._attribute(a) for a in outputs if not isinstance(a, Proposition))
+        attributes = tuple(self._attribute(a) for a in outputs if not isinstance(a, Proposition))
         if not outputs:
             raise CascadeError("no outputs are asked for; name at least one, or leave them out")
         for proposition in propositions:
             self._attribute(proposition.attribute)
-        return wanted, propositions
+        return attributes, propositions
 
     def _attribute(self, key: str | Attribute) -> Attribute:
         if isinstance(key, str) and key in self._attributes:
             key = self._attributes[key]
-        used = isinstance(key, Attribute) and (key.name in self.sets or key in self.inputs)
-        if not used or self._attributes[cast(Attribute, key).name] != key:
+        is_used = isinstance(key, Attribute) and (key.name in self.sets or key in self.inputs)
+        if not is_used or self._attributes[cast(Attribute, key).name] != key:
             name = name_of(key)
             raise UnknownAttributeError(f"no rule uses {name!r}{self._known(name)}")
         return cast(Attribute, key)
@@ -201,7 +207,7 @@ class Cascade:
         evidence, transform : as `Program.infer` takes them; an array of all inputs has the columns
             of those that the outputs need (`Program.inputs`)
         outputs : the attributes wanted, by default those that no premise uses; also propositions,
-            of which the result tells `possibility`
+            whose `possibility` the result has
         dtype : the type of numbers to run in; see `Program.astype`
         semantics : another than the possibilistic one (``"probabilistic"``, ``"most probable
             explanation"`` or ``"goedel"``) returns marginals, for probabilities of the inputs and
@@ -216,8 +222,8 @@ class Cascade:
 
     def asked(self, outputs: Outputs) -> tuple[Attribute, ...]:
         """Return the attributes that are asked for, those of propositions included."""
-        wanted, propositions = self._asked(outputs)
-        return (*wanted, *(p.attribute for p in propositions))
+        attributes, propositions = self._asked(outputs)
+        return (*attributes, *(p.attribute for p in propositions))
 
     def trace(self, evidence: Evidence) -> Trace:
         """Infer, and keep every attribute that rules conclude on and every premise degree."""
@@ -285,7 +291,7 @@ class Cascade:
     def check(
         self, evidence: Evidence | None = None, targets: Any = None, *, lines: Any = None
     ) -> Report:
-        """Look for what is odd in the rules, say what inference costs, and try them on samples.
+        """Report likely mistakes in the rules, the cost of inference, and results on samples.
 
         Parameters
         ----------
@@ -300,12 +306,14 @@ class Cascade:
             return report
         known = {s.output.name: s.output for s in self.order}
         only = self.outputs[0] if len(self.outputs) == 1 else None
-        named = {} if targets is None else named_targets(targets, known, only)
-        program = self.compile(dict.fromkeys([*(a.name for a in self.outputs), *named]))
+        by_output = {} if targets is None else named_targets(targets, known, only)
+        program = self.compile(dict.fromkeys([*(a.name for a in self.outputs), *by_output]))
         tracer = self.compile(known, trace=True)
         rows = evidence_rows(self, evidence, program.inputs)
-        read = read_targets(named, known, rows.n, is_batch=rows.is_batch)
-        return report.on(check_data(self.order, rows, program, tracer, read), self.sets, lines)
+        checked_targets = read_targets(by_output, known, rows.n, is_batch=rows.is_batch)
+        return report.on(
+            check_data(self.order, rows, program, tracer, checked_targets), self.sets, lines
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return without_cache(self)
@@ -344,14 +352,33 @@ class Cascade:
         return cascade_html(self)
 
 
+def _attributes_by_name(
+    rule_sets: Iterable[RuleSet], declared: Iterable[Attribute]
+) -> dict[str, Attribute]:
+    """Return all attributes by name: those in rules, their factors, and those only declared."""
+    attributes: dict[str, Attribute] = {}
+    waiting = [a for s in rule_sets for a in (*s.inputs, s.output)] + list(declared)
+    for attribute in waiting:
+        if not isinstance(attribute, Attribute):
+            raise CascadeError(f"{attribute!r:.60} is declared, but is no attribute")
+        known = attributes.setdefault(attribute.name, attribute)
+        if known is not attribute and known != attribute:
+            raise CascadeError(
+                f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
+                f"and {attribute!r}; rename one"
+            )
+        waiting.extend(a for a in attribute.factors if attributes.get(a.name) is not a)
+    return attributes
+
+
 @cached_on_owner
 def _program(
     cascade: Cascade, names: tuple[str, ...], propositions: tuple[Proposition, ...], trace: bool
 ) -> Program:
     units = [s.unit for s in cascade.needed((*names, *(p.attribute.name for p in propositions)))]
-    wanted = [cascade.attributes[name] for name in names]
+    outputs = [cascade.attributes[name] for name in names]
     known, others = {a.name: a for a in cascade.inputs}, frozenset(cascade.attributes)
-    return Program(units, wanted, known, trace, propositions, others=others)
+    return Program(units, outputs, known, trace, propositions, others=others)
 
 
 @cached_on_owner

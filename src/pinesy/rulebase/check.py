@@ -1,4 +1,4 @@
-"""A look over a rule base: what cannot work, what is odd, what it costs."""
+"""Checks of a rule base: likely mistakes, oddities, and the cost of inference."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,16 +32,16 @@ PAIRS_LISTED = 1000
 PAIRS_WORK, FIXED_WORK = 2 * 10**10, 3000
 #: Findings of one kind that are written out; more are counted.
 SHOWN = 5
-#: What is said of degrees that are not known to be exact.
+#: The note on degrees that are not known to be exact.
 BOUND = "its degrees, and what rests on them, are upper bounds: they may be above the exact ones"
 Level = Literal["warning", "note"]
-#: What there is to say about a rule set: how grave, what kind, and why.
+#: A remark on a rule set: its level, kind and message.
 Remark = tuple[Level, str, str]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to look at: how grave, what kind, which rule set or attribute, and why."""
+    """A likely mistake or a note: its level and kind, the rule set or attribute, and a message."""
 
     level: Level
     kind: str
@@ -87,13 +87,13 @@ class Report:
         findings = []
         for clash in data.clashes:
             where = f"row {clash.row}" if lines is None else f"line {lines[clash.row]}"
-            places = [number - 1 for number in clash.rules]
-            verb = "clash" if len(places) > 1 else "excludes every value"
-            texts = "; ".join(f"'{sets[clash.name].rules[j]}'" for j in places[:SHOWN])
+            indices = [number - 1 for number in clash.rules]
+            verb = "clash" if len(indices) > 1 else "excludes every value"
+            texts = "; ".join(f"'{sets[clash.name].rules[j]}'" for j in indices[:SHOWN])
             of = f"{clash.count} of {data.samples} samples"
-            message = f"{numbered_rules(places)} {verb} on {of}, such as {where}: {texts}"
-            on = f"rules on {clash.name!r}"
-            findings.append(Finding("warning", "contradiction", on, message))
+            message = f"{numbered_rules(indices)} {verb} on {of}, such as {where}: {texts}"
+            subject = f"rules on {clash.name!r}"
+            findings.append(Finding("warning", "contradiction", subject, message))
         return Report((*findings, *self.findings), self.cost, data)
 
     @property
@@ -105,14 +105,14 @@ class Report:
         """Return the findings as lines, at most `most` of each kind and how many more there are."""
         kinds = Counter(f.kind for f in self.findings)
         lines: list[str] = []
-        seen: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for finding in self.findings:
-            seen[finding.kind] += 1
-            if seen[finding.kind] <= most:
+            counts[finding.kind] += 1
+            if counts[finding.kind] <= most:
                 lines.append(str(finding))
-            elif seen[finding.kind] == kinds[finding.kind]:
-                more = kinds[finding.kind] - most
-                lines.append(f"{finding.level}: and {more} more [{finding.kind}]")
+            elif counts[finding.kind] == kinds[finding.kind]:
+                hidden = kinds[finding.kind] - most
+                lines.append(f"{finding.level}: and {hidden} more [{finding.kind}]")
         return lines
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ class Report:
 
 
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
-    """Return what there is to say about rule sets (see `Cascade.check`)."""
+    """Return the report on rule sets (see `Cascade.check`)."""
     findings = list(_unused(rule_sets, attributes))
     stated = [s for s in rule_sets if s.output.formula is None]
     for look, rule_set in product(LOOKS, stated):
@@ -151,8 +151,8 @@ def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], cod
 
 
 def _unused(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]) -> Iterator[Finding]:
-    used = [a for s in rule_sets for a in (*s.inputs, s.output)]
-    names = {a.name for a in used} | {f.name for a in used for f in a.factors}
+    in_rules = [a for s in rule_sets for a in (*s.inputs, s.output)]
+    names = {a.name for a in in_rules} | {f.name for a in in_rules for f in a.factors}
     for name in attributes:
         if name not in names:
             message = "declared, but no rule uses it"
@@ -174,12 +174,12 @@ def _bounds(rule_set: RuleSet) -> Iterator[Remark]:
         return
     lows, highs = _ranges(rule_set)
     for value, low, high in zip(rule_set.output.domain, lows, highs, strict=True):
-        shown = show_value(value)
+        text = show_value(value)
         if high < 1.0:
-            message = f"the value {shown} can never be fully possible: at most {high:g}"
+            message = f"the value {text} can never be fully possible: at most {high:g}"
             yield "warning", "never possible", message
         if low == 1.0:
-            message = f"no rule can make the value {shown} impossible: it always has degree 1"
+            message = f"no rule can make the value {text} impossible: it always has degree 1"
             yield "warning", "never impossible", message
 
 
@@ -191,14 +191,14 @@ def _ranges(rule_set: RuleSet) -> tuple[list[float], list[float]]:
         for inside, mask in ((1, rule.conclusion.mask), (0, full & ~rule.conclusion.mask)):
             term = _range_of(rule, inside)
             inside_some[term] = inside_some.get(term, 0) | mask
-    there = mask_table(size, inside_some.values())
+    table = mask_table(size, inside_some.values())
     terms = np.array([*inside_some])
-    lows, highs = (np.where(there, terms[:, i], 1.0).min(axis=1).tolist() for i in (0, 1))
+    lows, highs = (np.where(table, terms[:, i], 1.0).min(axis=1).tolist() for i in (0, 1))
     return lows, highs
 
 
 def _bounded(rule: Rule) -> bool:
-    """Tell whether a rule's terms can be bounded at all: a trivial premise, or a parameter 1."""
+    """Return whether a rule's terms can be bounded at all: a trivial premise, or a parameter 1."""
     return 1.0 in (rule.s, rule.r) or any(
         p.mask in (0, p.attribute.full) for p in rule.premise.propositions
     )
@@ -233,16 +233,17 @@ def _trivial(rule_set: RuleSet) -> Iterator[Remark]:
             yield "warning", "contradictory premise", message
         for proposition in rule.premise.propositions:
             if proposition.mask in (0, proposition.attribute.full):
-                word = "never" if proposition.mask == 0 else "always"
-                yield "warning", "trivial premise", f"rule {number}: '{proposition}' {word} holds"
+                frequency = "never" if proposition.mask == 0 else "always"
+                message = f"rule {number}: '{proposition}' {frequency} holds"
+                yield "warning", "trivial premise", message
         if rule.s == rule.r == 1.0:
             yield "warning", "says nothing", f"rule {number} says nothing: s = r = 1"
 
 
 def _duplicates(rule_set: RuleSet) -> Iterator[Remark]:
-    seen: dict[object, int] = {}
+    first_number: dict[object, int] = {}
     for number, rule in enumerate(rule_set.rules, 1):
-        first = seen.setdefault(_content(rule), number)
+        first = first_number.setdefault(_content(rule), number)
         if first != number:
             other = rule_set.rules[first - 1]
             equal = (rule.s, rule.r) == (other.s, other.r)
@@ -252,7 +253,7 @@ def _duplicates(rule_set: RuleSet) -> Iterator[Remark]:
 
 
 def _content(rule: Rule) -> object:
-    """Return what a rule says, whatever the order of its propositions and its parameters."""
+    """Return premise and conclusion of a rule, without order and parameters."""
     return frozenset(rule.premise.propositions), rule.conclusion
 
 
@@ -265,7 +266,7 @@ def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
     twice = Counter(map(_content, rule_set.rules))
     for j in _redundant_rules(kind):
         if twice[_content(rule_set.rules[j])] > 1:
-            continue  # told as a duplicate: one of the two has to stay
+            continue  # reported as a duplicate: one of the two has to stay
         message = f"rule {j + 1} changes nothing beside the others: '{rule_set.rules[j]}'"
         yield "warning", "redundant", message
 
@@ -305,9 +306,9 @@ def _conflicts(rule_set: RuleSet) -> Iterator[Remark]:
         yield "warning", "conflict", f"{message}; they are counted, not listed"
 
 
-def _compatible(one: Rule, two: Rule) -> bool:
-    """Tell whether some values of the inputs meet both premises."""
-    return is_satisfiable(*one.premise.propositions, *two.premise.propositions)
+def _compatible(first: Rule, second: Rule) -> bool:
+    """Return whether some values of the inputs meet both premises."""
+    return is_satisfiable(*first.premise.propositions, *second.premise.propositions)
 
 
 LOOKS: tuple[Callable[[RuleSet], Iterator[Remark]], ...] = (

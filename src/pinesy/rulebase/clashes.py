@@ -1,4 +1,4 @@
-"""Which rules clash: pairs that may, groups that do on samples, and what else these come to.
+"""Which rules clash: pairs that may, groups that do on samples, and the outcomes of samples.
 
 A rule bounds the values in its conclusion by ``alpha = max(s, lambda)``, the others by
 ``beta = max(r, rho)`` [eq:alphabeta]; a result is not normalised iff every cell of the partition is
@@ -31,7 +31,7 @@ CODES: tuple[Outcome, ...] = ("decided", "several", "no_rule", "contradiction")
 
 
 def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
-    """Return groups of rules that clash, by their places: single rules, else pairs, else one group.
+    """Return groups of rules that clash, by index: single rules, else pairs, else one group.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
     Returns
     -------
     groups : all rules that leave no cell alone; if there are none, all pairs that leave none; if
-        there are none either, one group of more rules, none of which can be left out. Nothing if
+        there are none either, one minimal group of more rules. Nothing if
         some cell is kept below 1 by no rule.
 
     Examples
@@ -53,9 +53,9 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
     low = np.unique(low, axis=0)  # so that cells that differ in nothing here count once
     if not low.any(axis=1).all():
         return []
-    alone = np.flatnonzero(low.all(axis=0)).tolist()
-    if alone:
-        return [(rule,) for rule in alone]
+    single = np.flatnonzero(low.all(axis=0)).tolist()
+    if single:
+        return [(rule,) for rule in single]
     if low.shape[0] * low.shape[1] ** 2 <= PAIRS_LIMIT:
         left = (~low).astype(np.float32)
         pairs = np.argwhere(np.triu(left.T @ left == 0.0, 1)).tolist()
@@ -66,16 +66,16 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
 
 def _cover(low: BoolArray) -> tuple[int, ...]:
     """Return rules that together keep every cell low, none of them without need."""
-    chosen: list[int] = []
+    cover: list[int] = []
     is_open = np.ones(len(low), dtype=np.bool_)
     while is_open.any():
-        chosen.append(int(low[is_open].sum(axis=0).argmax()))
-        is_open &= ~low[:, chosen[-1]]
-    for rule in chosen[:]:
-        others = [other for other in chosen if other != rule]
+        cover.append(int(low[is_open].sum(axis=0).argmax()))
+        is_open &= ~low[:, cover[-1]]
+    for rule in cover[:]:
+        others = [other for other in cover if other != rule]
         if low[:, others].any(axis=1).all():
-            chosen = others
-    return tuple(sorted(chosen))
+            cover = others
+    return tuple(sorted(cover))
 
 
 # --- pairs of rules ---
@@ -89,19 +89,19 @@ class ValueIndex:
 
     Parameters
     ----------
-    subsets : the mask of each rule that has one, by its place
+    subsets : the mask of each rule that has one, by its index
     """
 
     def __init__(self, subsets: Mapping[int, int]) -> None:
         self.every = mask_of(subsets)
         alike: dict[int, list[int]] = {}
-        for place, mask in subsets.items():
-            alike.setdefault(mask, []).append(place)
+        for rule, mask in subsets.items():
+            alike.setdefault(mask, []).append(rule)
         self._with_value: dict[int, int] = {}
         #: How many sets were joined so far.
         self.work = 0
-        for mask, places in alike.items():
-            rules = mask_of(places)
+        for mask, same in alike.items():
+            rules = mask_of(same)
             for value in positions(mask):
                 self._with_value[value] = self._with_value.get(value, 0) | rules
                 self.work += 1
@@ -123,8 +123,8 @@ class ValueIndex:
 class RulePairs:
     """Which rules may hold together with a rule, and leave no value that both conclude.
 
-    Rules that exclude nothing (``r = 1``) or never hold are left out. What formulas in premises
-    exclude is not seen.
+    Rules that exclude nothing (``r = 1``) or never hold are ignored, and so is what formulas in
+    premises exclude.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -151,22 +151,22 @@ class RulePairs:
         indices = (self._concluding, *self._premise_index.values())
         return sum(index.work for index in indices)
 
-    def after(self, place: int) -> int:
+    def after(self, rule: int) -> int:
         """Return the rules after one that may hold with it, and share no concluded value."""
-        if not self._usable[place]:
+        if not self._usable[rule]:
             return 0
-        others = self._every >> place + 1 << place + 1
-        for name, mask in self._premises[place].items():
+        others = self._every >> rule + 1 << rule + 1
+        for name, mask in self._premises[rule].items():
             index = self._premise_index[name]
             others &= index.meeting(mask) | ~index.every
             if not others:
                 return 0
-        return others & ~self._concluding.meeting(self._conclusions[place])
+        return others & ~self._concluding.meeting(self._conclusions[rule])
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield for each rule its place and what `after` finds."""
-        for place in range(len(self._premises)):
-            yield place, self.after(place)
+        """Yield each rule, by index, with the rules that `after` returns."""
+        for rule in range(len(self._premises)):
+            yield rule, self.after(rule)
 
 
 # --- on samples ---
@@ -211,7 +211,7 @@ class FrequentClash:
 
 @dataclass(frozen=True)
 class DataCheck:
-    """What rules make of samples.
+    """The results of rules on samples.
 
     Attributes
     ----------
@@ -226,7 +226,9 @@ class DataCheck:
     clashes: tuple[FrequentClash, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"data: {self.samples} samples", *(f"  {one}" for one in self.outputs)])
+        return "\n".join(
+            [f"data: {self.samples} samples", *(f"  {counts}" for counts in self.outputs)]
+        )
 
 
 def check_data(
@@ -236,7 +238,7 @@ def check_data(
     tracer: Program,
     targets: Mapping[str, Target],
 ) -> DataCheck:
-    """Return what rules make of samples (see `Cascade.check`).
+    """Return the results of rules on samples (see `Cascade.check`).
 
     Parameters
     ----------
@@ -272,18 +274,18 @@ def _clashes(
     sets: Sequence[RuleSet], rows: Rows, tracer: Program, lost: npt.NDArray[np.intp]
 ) -> list[FrequentClash]:
     """Return the groups of rules that clash on the samples `lost`, the most frequent first."""
-    seen: Counter[tuple[str, tuple[int, ...]]] = Counter()
+    counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
     first: dict[tuple[str, tuple[int, ...]], int] = {}
     for start in range(0, len(lost), CHUNK):
-        places = lost[start : start + CHUNK]
-        block = np.concatenate([rows.block(i, i + 1) for i in places.tolist()])
+        chunk = lost[start : start + CHUNK]
+        block = np.concatenate([rows.block(i, i + 1) for i in chunk.tolist()])
         for name, group, samples in _groups(sets, tracer.infer(block)):
-            seen[name, group] += len(samples)
-            row = int(places[samples[0]])
+            counts[name, group] += len(samples)
+            row = int(chunk[samples[0]])
             first[name, group] = min(row, first.get((name, group), row))
     return [
         FrequentClash(name, tuple(j + 1 for j in group), count, first[name, group])
-        for (name, group), count in seen.most_common()
+        for (name, group), count in counts.most_common()
     ]
 
 
@@ -302,10 +304,10 @@ def _groups(
         outside = np.maximum(rule_set.r, degrees.rhos[lost]) < 1.0
         patterns, which = np.unique(np.hstack([inside, outside]), axis=0, return_inverse=True)
         signs = rule_set.partition.signs
-        for number, pattern in enumerate(patterns):
+        for index, pattern in enumerate(patterns):
             low = np.where(signs, pattern[: len(rule_set)], pattern[len(rule_set) :])
             for group in clashing_groups(low):
-                yield name, group, lost[which.ravel() == number]
+                yield name, group, lost[which.ravel() == index]
 
 
 def first_clashes(
@@ -327,7 +329,7 @@ def first_clashes(
 
 
 def _begins(rule_set: RuleSet, trace: Trace) -> BoolArray:
-    """Tell in which samples rules clash here: their inputs are normalised, their output is not."""
+    """Return in which samples rules clash: their inputs are normalised, their output is not."""
     height = trace.degrees(rule_set.output).max(axis=1)
     begins = np.asarray(height < 1.0)
     for attribute in rule_set.inputs:

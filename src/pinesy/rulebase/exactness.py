@@ -2,9 +2,9 @@
 
 Inference takes the premises of rules, and the attributes of a premise, as independent. What it
 gives is the projection of the joint distribution of all attributes, the min of the inputs and of
-what each rule set says for crisp inputs, if no attribute counts twice; else it is an upper bound.
+what each rule set gives for crisp inputs, if no attribute counts twice; else it is an upper bound.
 
-By level cuts, what one cell of a rule set says is a set of clauses: each term of [eq:redFP] asks
+By level cuts, one cell of a rule set is a set of clauses: each term of [eq:redFP] asks
 that, unless its parameter allows it anyway, some attribute has a value in some subset. Inference
 asks whether each clause can be met, the joint whether all can be met at once. They agree if for
 each attribute the subsets that clauses name are nested (after clauses that follow from others are
@@ -34,7 +34,7 @@ PAIR_LIMIT = 200
 FACET_LIMIT = 30_000
 
 
-#: A premise: its propositions as the place of the attribute among the inputs, and the subset.
+#: A premise: its propositions, each the index of the attribute among the inputs and the subset.
 Masks = tuple[tuple[int, int], ...]
 
 
@@ -47,7 +47,7 @@ class Clause(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Two rules (by their places) that use an attribute in ways that inference takes apart."""
+    """Two rules (by index) that use an attribute in ways that inference takes as independent."""
 
     attribute: int
     rules: tuple[int, int]
@@ -72,9 +72,9 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
             yield (name, "there are too many cells and rules to look at")
         elif overlap := _overlap(rule_set.unit.kind(set()), parameters):
             i, j = overlap.rules
-            used = rule_set.inputs[overlap.attribute].name
+            attribute = rule_set.inputs[overlap.attribute].name
             which = f"rule {i + 1} uses" if i == j else f"rules {i + 1} and {j + 1} use"
-            reason = f"{which} {used!r} along several paths, as if it were several"
+            reason = f"{which} {attribute!r} along several paths, as if it were several"
             yield (name, reason + offered)
     yield from _loops(sets)
 
@@ -84,17 +84,17 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=256)
 def _overlap(kind: Kind, parameters: tuple[float, ...]) -> Overlap | None:
-    """Return two rules that count an attribute twice, if there are any; attributes by place."""
+    """Return two rules that count an attribute twice, if there are any; attributes by index."""
     full = [(1 << size) - 1 for size in kind.sizes]
     sides = list(zip(kind.premises, parameters[0::2], parameters[1::2], strict=True))
     inside = [_inside(premise, s, j, full) for j, (premise, s, _) in enumerate(sides)]
     outside = [_outside(premise, r, j, full) for j, (premise, _, r) in enumerate(sides)]
     signs = kind.partition.signs
-    for places in tied_rules([[a for a, _ in premise] for premise in kind.premises]):
-        packed = np.packbits(signs[:, places], axis=1)
+    for group in tied_rules([[a for a, _ in premise] for premise in kind.premises]):
+        packed = np.packbits(signs[:, group], axis=1)
         _, first = np.unique(packed, axis=0, return_index=True)
-        for pattern in signs[first][:, places].tolist():  # groups are independent
-            terms = zip(places, pattern, strict=True)
+        for pattern in signs[first][:, group].tolist():  # groups are independent
+            terms = zip(group, pattern, strict=True)
             parts = (inside[j] if sign else outside[j] for j, sign in terms)
             if overlap := _in_cell([clause for part in parts for clause in part]):
                 return overlap
@@ -125,17 +125,17 @@ def _in_cell(clauses: Sequence[Clause]) -> Overlap | None:
     for clause in left:
         for name, mask in clause.masks.items():
             masks.setdefault(name, set()).add(mask)
-    crossing = [name for name, used in masks.items() if not _nested(used)]
-    for one, other in combinations(left, 2) if crossing else ():
+    crossing = [name for name, subsets in masks.items() if not _nested(subsets)]
+    for first, second in combinations(left, 2) if crossing else ():
         for name in crossing:
-            pair = {one.masks.get(name, -1), other.masks.get(name, -1)}
-            if -1 not in pair and not _nested(pair) and _both_count(one, other, left):
-                return Overlap(name, (min(one.rule, other.rule), max(one.rule, other.rule)))
+            pair = {first.masks.get(name, -1), second.masks.get(name, -1)}
+            if -1 not in pair and not _nested(pair) and _both_count(first, second, left):
+                return Overlap(name, (min(first.rule, second.rule), max(first.rule, second.rule)))
     return None
 
 
 def _nested(masks: Iterable[int]) -> bool:
-    """Tell whether subsets form a chain."""
+    """Return whether subsets form a chain."""
     ordered = sorted(masks, key=int.bit_count)
     return all(small & ~large == 0 for small, large in pairwise(ordered))
 
@@ -159,35 +159,35 @@ def _without_implied(clauses: Sequence[Clause]) -> list[Clause]:
 
 
 def _implied(
-    clause: Clause, level: float, others: Iterable[Clause], near: Container[int] | None = None
+    clause: Clause, level: float, others: Iterable[Clause], within: Container[int] | None = None
 ) -> bool:
-    """Tell whether a clause follows from another one that counts at a level."""
+    """Return whether a clause follows from another one that counts at a level."""
     return any(
         other is not clause
         and other.parameter <= level
-        and (near is None or all(name in near for name in other.masks))
+        and (within is None or all(name in within for name in other.masks))
         and all(not mask & ~clause.masks.get(name, 0) for name, mask in other.masks.items())
         for other in others
     )
 
 
-def _both_count(one: Clause, other: Clause, clauses: Sequence[Clause]) -> bool:
-    """Tell whether neither clause follows from another one at the first level that has both."""
-    level = max(one.parameter, other.parameter)
-    return not (_implied(one, level, clauses) or _implied(other, level, clauses))
+def _both_count(first: Clause, second: Clause, clauses: Sequence[Clause]) -> bool:
+    """Return whether neither clause follows from another one at the first level that has both."""
+    level = max(first.parameter, second.parameter)
+    return not (_implied(first, level, clauses) or _implied(second, level, clauses))
 
 
 # --- across rule sets -------------------------------------------------------------------------
 
 
 def _is_forest(sets: Sequence[RuleSet]) -> bool:
-    """Tell whether there is only one way between attributes along groups of tied rules."""
+    """Return whether there is only one way between attributes along groups of tied rules."""
     groups: list[list[str]] = []
     for rule_set in sets:
         premises = [rule.premise.masks for rule in rule_set.rules]
-        for places in tied_rules(premises):
-            used = dict.fromkeys(name for j in places for name in premises[j])
-            groups.append([rule_set.output.name, *used])
+        for group in tied_rules(premises):
+            attributes = dict.fromkeys(name for j in group for name in premises[j])
+            groups.append([rule_set.output.name, *attributes])
     names = {name for group in groups for name in group}
     # Each group joins as many trees as it has names; with a loop, some are joined already.
     return sum(len(group) - 1 for group in groups) == len(names) - len(tied_rules(groups))
@@ -195,32 +195,36 @@ def _is_forest(sets: Sequence[RuleSet]) -> bool:
 
 def _loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
     """Yield where paths from one attribute meet first, unless subsets are nested."""
-    made = {s.output.name: s for s in sets}
-    names = list(dict.fromkeys([a.name for s in sets for a in s.inputs if a.name not in made]))
-    names += made
-    behind = {name: 1 << i for i, name in enumerate(names)}  # attributes as bits, with their own
-    facets, noted, bits = FacetsBehind(sets), 0, dict(behind)
+    by_output = {s.output.name: s for s in sets}
+    names = list(dict.fromkeys([a.name for s in sets for a in s.inputs if a.name not in by_output]))
+    names += by_output
+    sources = {name: 1 << i for i, name in enumerate(names)}  # attributes as bits, with their own
+    facets, noted, bits = FacetsBehind(sets), 0, dict(sources)
     for rule_set in sets:
         name, once, twice = rule_set.output.name, 0, 0
         for attribute in rule_set.inputs:
-            once, twice = once | behind[attribute.name], twice | once & behind[attribute.name]
-        behind[name] |= once
+            once, twice = once | sources[attribute.name], twice | once & sources[attribute.name]
+        sources[name] |= once
         if twice and not once & noted and not facets.are_nested(rule_set):
             noted |= bits[name]
             shared = positions(twice)
             bit = 1 << shared[-1]  # the nearest
-            ways = [a.name for a in rule_set.inputs if behind[a.name] & bit][:2]
-            paths = [" -> ".join([*_path(way, bit, made, behind), name]) for way in ways]
-            more = f" (and {len(shared) - 1} more attributes do)" if len(shared) > 1 else ""
-            reason = f"leads to it along several paths, {' and '.join(paths)}{more}"
+            starts = [a.name for a in rule_set.inputs if sources[a.name] & bit][:2]
+            paths = [
+                " -> ".join([*_path(start, bit, by_output, sources), name]) for start in starts
+            ]
+            remark = f" (and {len(shared) - 1} more attributes do)" if len(shared) > 1 else ""
+            reason = f"leads to it along several paths, {' and '.join(paths)}{remark}"
             yield (name, f"{names[shared[-1]]!r} {reason}")
 
 
-def _path(name: str, bit: int, made: Mapping[str, RuleSet], behind: Mapping[str, int]) -> list[str]:
+def _path(
+    name: str, bit: int, by_output: Mapping[str, RuleSet], sources: Mapping[str, int]
+) -> list[str]:
     """Return the attributes on the way from the one of a bit to another one."""
     path = [name]
-    while name in made:
-        inputs = [a.name for a in made[name].inputs if behind[a.name] & bit]
+    while name in by_output:
+        inputs = [a.name for a in by_output[name].inputs if sources[a.name] & bit]
         if not inputs:
             break
         name = inputs[0]
@@ -246,31 +250,31 @@ class FacetsBehind:
         self._looks = 0
 
     def are_nested(self, rule_set: RuleSet) -> bool:
-        """Tell whether they are, for each value of an output; False where that is not known."""
+        """Return whether they are, for each value of an output; False where that is not known."""
         cells = range(len(rule_set.partition))
         first = [int(np.argmax(rule_set.partition.cell_of == cell)) for cell in cells]
         with COMPILING:
-            return all(self._is_chain(rule_set.output.name, 1 << place) for place in first)
+            return all(self._is_chain(rule_set.output.name, 1 << value) for value in first)
 
     def _is_chain(self, name: str, mask: int) -> bool:
         masks: dict[str, set[int]] = {}
-        waiting, seen = [(name, mask)], {(name, mask)}
+        waiting, reached = [(name, mask)], {(name, mask)}
         for facet in waiting:  # grows on the way
             self._looks += 1
             if self._looks > FACET_LIMIT:
                 return False
             if facet[0] in self._sets:
-                new = self._used(*facet) - seen
-                seen |= new
+                new = self._used(*facet) - reached
+                reached |= new
                 waiting += new
-                for used, subset in new:
-                    masks.setdefault(used, set()).add(subset)
-                    if not self._is_sound(used) or not _nested(masks[used]):
+                for attribute, subset in new:
+                    masks.setdefault(attribute, set()).add(subset)
+                    if not self._is_sound(attribute) or not _nested(masks[attribute]):
                         return False
         return True
 
     def _is_sound(self, name: str) -> bool:
-        """Tell whether an attribute is always normalised."""
+        """Return whether an attribute is always normalised."""
         return name not in self._sets or is_always_normalised(self._kind(name))
 
     def _kind(self, name: str) -> Kind:
@@ -284,14 +288,14 @@ class FacetsBehind:
         if (name, mask) not in self._known:
             circuit, inputs = circuit_of(self._kind(name)), self._sets[name].inputs
             waiting = circuit.facets([mask], split=False)
-            seen, facets = set(waiting), set()
-            for number in waiting:  # grows on the way
-                node = circuit.nodes[number]
+            reached, facets = set(waiting), set()
+            for index in waiting:  # grows on the way
+                node = circuit.nodes[index]
                 if isinstance(node, Facet):
                     facets.add((inputs[node.attribute].name, node.mask))
                 elif isinstance(node, Node):
-                    new = [child for child in node.children if child not in seen]
-                    seen.update(new)
+                    new = [child for child in node.children if child not in reached]
+                    reached.update(new)
                     waiting += new
             self._known[name, mask] = frozenset(facets)
         return self._known[name, mask]

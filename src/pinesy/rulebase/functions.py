@@ -1,41 +1,60 @@
-"""Attributes that are functions of others, in Python and in ``.rules`` text.
+"""Attributes that are functions of others, as rules, exactly.
 
-There ``joint pair = left * right`` and ``function total = left + right`` make them.
+A function `f` of attributes takes two rule sets. The pairing rules give the product attribute its
+distribution, ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``, and the rules ``iff pair where f == t then
+total in {t}`` that of the results, ``pi(t) = max {pi(u) : f(u) = t}`` (docs/functions.md).
+
+The rules of an expression are computed part by part, so that no product of all its attributes is
+made. A part whose attributes occur nowhere else becomes an inner attribute; min and max over the
+others do not depend on it, so its distribution is all that matters. A sum becomes a chain, a
+remainder of a sum one of remainders, and a sum that is compared with numbers is followed only as
+far as they go.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pinesy._common.validation import listed
-from pinesy.exceptions import DomainError, PinesyError
-from pinesy.rulebase.aggregates import all_different, max_of, min_of, sum_of
+import numpy as np
+
+from pinesy._common.budgets import BITS, NODE, take_steps
+from pinesy._common.masks import class_masks, positions
+from pinesy._common.names import repeated
+from pinesy._common.validation import is_iterable, listed
+from pinesy.exceptions import DomainError
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.counting import count_of, parity_of
-from pinesy.rulebase.expression_rules import TRUTHS, ExpressionRules, value_condition
-from pinesy.rulebase.function_steps import FunctionSteps, distinct_attributes, joint
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute
+from pinesy.rules.attributes import MAX_PRODUCT, Attribute
+from pinesy.rules.propositions import Premise, Proposition
+from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.conditions import parse_condition
-from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
-from pinesy.rules.syntax.expressions import ARITHMETIC, COMPARISONS, Expression, evaluator
-from pinesy.rules.syntax.lexer import Token
+from pinesy.rules.syntax.expressions import (
+    RANGES,
+    Expression,
+    Limits,
+    Membership,
+    evaluator,
+    expression_text,
+    value_text,
+)
+from pinesy.rules.syntax.writer import format_name
 
-if TYPE_CHECKING:
-    from pinesy.rulebase.rule_reader import RuleReader
-
+#: From a value of a function to the text of the condition for it; None if there is no text.
+ConditionText = Callable[[Hashable], str | None]
+#: Bits of the subsets in the rules of one function; half a gigabyte, more is refused.
+MAX_SUBSET_BITS = 4 * 10**9
+#: Values of a source up to which steps with one function share the work.
+MAX_SHARED = 10_000
 #: Values of a product on which an expression is tried as a whole if a part of it fails.
 MAX_TRIED = 100_000
-#: The functions of many attributes that a text knows.
-_AGGREGATES: dict[str, Callable[..., Cascade]] = {
-    "all_different": all_different,
-    "count": count_of,
-    "max": max_of,
-    "min": min_of,
-    "parity": parity_of,
-    "sum": sum_of,
-}
+#: Kinds of expressions that are true or false.
+TRUTHS = ("compare", "and", "or", "not")
+#: Kinds of expressions whose remainder is that of the remainders of their parts.
+_RING = ("+", "-", "*", "negative")
 
 
 def function(
@@ -52,7 +71,7 @@ def function(
     ----------
     name : the name of the new attribute
     of : what it is a function of: an attribute, a list of attributes, or rules with one output
-        (which become part of the result); a product attribute stands for its factors
+        (which become part of the result); a product attribute counts as its factors
     fn : a Python function of the values, or a text in the language of conditions, such as
         ``"left + right"``, over the attributes' names
     domain : the values of the new attribute; by default the results, sorted if they can be
@@ -71,8 +90,8 @@ def function(
     """
     if not isinstance(name, str):
         raise DomainError(f"the name of a function's attribute is a text; got {name!r:.60}")
-    attributes, given = _arguments(of)
-    steps = FunctionSteps(given)
+    attributes, rule_sets = _arguments(of)
+    steps = FunctionSteps(rule_sets)
     if callable(fn):
         steps.apply(name, attributes, fn, domain=domain)
     elif isinstance(fn, str):
@@ -83,54 +102,33 @@ def function(
     return Cascade(*steps.rule_sets, attributes=attributes)
 
 
-def _add_expression(
-    steps: FunctionSteps,
-    name: str,
-    attributes: Sequence[Attribute],
-    text: str,
-    domain: Sequence[Hashable] | None,
-) -> None:
-    """Add the rules of an expression; with a product attribute there is nothing to split."""
-    pair = attributes[0] if len(attributes) == 1 and attributes[0].factors else None
-    names = pair.condition_names if pair else tuple(a.name for a in attributes)
-    node = parse_condition(text, names).expression
-    if not list(node.names()):
-        raise DomainError(f"the function {name!r} is '{text:.60}', which uses no attribute")
-    if domain is None and node.kind in TRUTHS:
-        domain = (False, True)
-    if pair is None and _added_by_parts(steps, name, attributes, node, domain):
-        return
-    compute = evaluator(node)
-    steps.apply(
-        name,
-        attributes,
-        lambda *values: compute((*values, values)),
-        lambda value: value_condition(node, names, value),
-        domain,
-    )
+def joint(name: str, *attributes: Attribute) -> RuleSet:
+    """Return the pairing rules, which conclude on the product attribute `name` from its factors.
 
+    They are ``iff a in {v} then pair where a == v`` for each factor `a` and each of its values
+    (for the first of two values only: its rule covers both), so that the pair has the distribution
+    ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``.
 
-def _added_by_parts(
-    steps: FunctionSteps,
-    name: str,
-    attributes: Sequence[Attribute],
-    node: Expression,
-    domain: Sequence[Hashable] | None,
-) -> bool:
-    """Add the rules of an expression part by part, and tell whether that could be done.
-
-    A part may fail where `and` and `or` would not have come to it; then, and to name the
-    attributes' own values if it really fails, the whole is tried on their product, if it is small.
+    Examples
+    --------
+    >>> from pinesy import Attribute, joint
+    >>> pairing = joint("pair", Attribute("left", range(10)), Attribute("right", range(10)))
+    >>> pairing
+    RuleSet(20 rules: left, right -> pair)
+    >>> pairing.infer({"left": {3: 1, 8: 0.4}, "right": {4: 1, 9: 0.2}}).possibility({(8, 4)})
+    0.4
     """
-    parts = ExpressionRules(name, attributes)
-    try:
-        parts.add_all(node, domain)
-    except DomainError:
-        if prod(len(a.domain) for a in attributes) > MAX_TRIED:
-            raise
-        return False
-    steps.rule_sets += parts.steps.rule_sets
-    return True
+    sizes = tuple(len(a.domain) for a in attributes if isinstance(a, Attribute))
+    if prod(sizes) <= MAX_PRODUCT:  # else the product raises
+        _check_subsets(name, sum(sizes), prod(sizes))
+    pair = Attribute.product(name, *attributes)
+    masks = (_shared_masks if len(pair.domain) <= MAX_SHARED else _factor_masks)(sizes)
+    rules = []
+    for a, with_value in zip(attributes, masks, strict=True):
+        for i, mask in enumerate(with_value):
+            condition = condition_text(format_name(a.name), "==", a.domain[i])
+            rules.append(equivalence([Proposition(a, 1 << i)], Proposition(pair, mask, condition)))
+    return RuleSet(rules)
 
 
 def _arguments(of: Any) -> tuple[list[Attribute], tuple[RuleSet, ...]]:
@@ -147,84 +145,478 @@ def _arguments(of: Any) -> tuple[list[Attribute], tuple[RuleSet, ...]]:
     return distinct_attributes([of] if isinstance(of, Attribute) else of, "a function"), ()
 
 
-# --- in text ---
+# --- rules of one function ---
 
 
-def read_joint(reader: "RuleReader") -> None:
-    """Read ``pair = left * right``: a product attribute and its pairing rules."""
-    start = reader.tokens[reader.position - 1]
-    token, name = reader.new_name()
-    reader.expect("=")
-    factors = reader.factors()
-    pairing = reader.at(token, partial(joint, name, *factors))
-    reader.joints[frozenset(f.name for f in factors)] = pairing.output
-    _add(reader, start, Cascade(pairing))
+def _check_subsets(name: str, count: int, size: int) -> None:
+    if count * size > MAX_SUBSET_BITS:
+        raise DomainError(
+            f"the rules of {name!r} would have {count:,} subsets of {size:,} values, "
+            f"{count * size / 8e9:.1f} GB; take fewer values, or digits or classes of them"
+        )
+    take_steps(count * size // BITS + 3 * size)
 
 
-def _add(reader: "RuleReader", token: Token, cascade: Cascade) -> None:
-    """Add the attributes and rules of a function."""
-    for name, attribute in cascade.attributes.items():
-        if reader.attributes.setdefault(name, attribute) != attribute:
-            reader.fail(f"attribute {name!r} is declared before, in another way", token)
-    for name, rule_set in cascade.sets.items():
-        if name in reader.rules:
-            reader.fail(f"there are other rules that conclude on {name!r}", token)
-        reader.rules[name] = list(rule_set.rules)
+def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return, for each factor and value, the tuples of a product that have it; one of two."""
+    masks = []
+    for factor, size in enumerate(sizes):
+        tuples = product(*map(range, sizes))
+        of_values = class_masks((t[factor] for t in tuples), prod(sizes))
+        masks.append(tuple(of_values[d] for d in range(size if size != 2 else 1)))
+    return tuple(masks)
 
 
-def read_function(reader: "RuleReader") -> None:
-    """Read ``total = left + right`` or ``total in {0..18} = sum(digit[i] for i in 1..4)``."""
-    start = reader.tokens[reader.position - 1]
-    token, name = reader.new_name()
-    domain = reader.subset() if reader.accept("in") else None
-    reader.expect("=")
-    is_aggregate = reader.token.text in _AGGREGATES and reader.ahead() == "("
-    read = _aggregate if is_aggregate else _expression
-    _add(reader, start, read(reader, token, name, domain))
+_shared_masks = lru_cache(maxsize=64)(_factor_masks)
 
 
-def _expression(
-    reader: "RuleReader", token: Token, name: str, domain: Sequence[Hashable] | None
-) -> Cascade:
-    grammar = ExpressionGrammar(reader, reader.attributes)
-    attributes = list(dict.fromkeys(grammar.either().names()))
-    text, _pattern = grammar.texts()
-    if not attributes:
-        reader.fail(f"the function {name!r} uses no attribute: it is always the same", token)
-    of = reader.joints.get(frozenset(a.name for a in attributes), attributes)
+def distinct_attributes(attributes: Any, subject: str) -> list[Attribute]:
+    """Return attributes as a list: one at least, with different names."""
+    is_single = isinstance(attributes, str) or not is_iterable(attributes)
+    known = [attributes] if is_single else list(attributes)
+    wrong = [a for a in known if not isinstance(a, Attribute)]
+    if wrong or not known:
+        refused = repr(wrong[0] if wrong else attributes)
+        raise DomainError(f"{subject} is of a list of attributes; got {refused:.60}")
+    twice = repeated(a.name for a in known)
+    if twice is not None:
+        raise DomainError(
+            f"{subject} is given the attribute {twice!r} twice; give it once (as often as you like "
+            "in the text of a function)"
+        )
+    return known
+
+
+class FunctionSteps:
+    """Rule sets of functions of functions, collected one step after the other."""
+
+    def __init__(self, rule_sets: Iterable[RuleSet] = ()) -> None:
+        self.rule_sets = list(rule_sets)
+        self._classes: dict[object, dict[Hashable, int]] = {}
+
+    def source(self, name: str, parts: Sequence[Attribute]) -> Attribute:
+        """Return the attribute of all the parts: the one there is, or their product, paired."""
+        if len(parts) == 1:
+            return parts[0]
+        pairing = joint(f"{name}.pair", *parts)
+        self.rule_sets.append(pairing)
+        return pairing.output
+
+    def apply(
+        self,
+        name: str,
+        parts: Sequence[Attribute],
+        fn: Callable[..., Hashable],
+        text: ConditionText = lambda _value: None,
+        domain: Iterable[Hashable] | None = None,
+    ) -> Attribute:
+        """Add the rules of the attribute `name`, a function of others, and return it.
+
+        Steps with one function and equal domains share the work.
+        """
+        source = self.source(name, parts)
+        masks = self._subsets(name, source, fn)
+        output = Attribute(name, _sorted(masks) if domain is None else domain)
+        self._check_domain(output, source, masks)
+        premises = dict.fromkeys(output.domain, Proposition(source, 0))
+        for value, mask in masks.items():
+            condition = text(value)
+            take_steps(2 * len(condition or ""))
+            premises[value] = Proposition(source, mask, condition)
+        # Of two values, the rule on the last one covers both.
+        values = output.domain[len(output.domain) == 2 :]
+        rules = [equivalence([premises[v]], output.isin({v})) for v in values]
+        self.rule_sets.append(RuleSet(rules))
+        return output
+
+    def _subsets(
+        self, name: str, source: Attribute, fn: Callable[..., Hashable]
+    ) -> dict[Hashable, int]:
+        """Return the subset of the values of `source` for each result of a function."""
+        if len(source.domain) > MAX_SHARED:
+            return subsets(name, source, fn)
+        key = (fn, source.domain, repr(source.domain))  # as (0, 1) == (False, True)
+        if key not in self._classes:
+            self._classes[key] = subsets(name, source, fn)
+        return self._classes[key]
+
+    def _check_domain(
+        self, output: Attribute, source: Attribute, masks: dict[Hashable, int]
+    ) -> None:
+        for value in masks:
+            if value not in output:
+                arguments = called(source, source.domain[positions(masks[value])[0]])
+                raise DomainError(
+                    f"the function {output.name!r} gives {value!r:.60} for {arguments}, which is "
+                    "not in its domain; add it there, or leave the domain out"
+                )
+
+
+def subsets(name: str, source: Attribute, fn: Callable[..., Any]) -> dict[Hashable, int]:
+    """Return the subset of the values of `source` for each result of a function."""
+    results = list(images(name, source, fn))
+    _check_subsets(name, len(set(results)), len(results))
+    return class_masks(results, len(results))
+
+
+def images(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
+    """Yield the results of a function for the values of an attribute."""
+    take_steps(10 * len(source.domain))
+    for values in source.domain:
+        try:
+            result = fn(*parts_of(source, values))
+            result = result.item() if isinstance(result, np.generic) else result
+            hash(result)
+        except Exception as error:
+            problem = f"the function {name!r} fails for {called(source, values)}"
+            raise DomainError(f"{problem}: {type(error).__name__}: {error}") from error
+        yield result
+
+
+def parts_of(source: Attribute, values: Any) -> Sequence[Any]:
+    """Return a value of a product in parts, another value alone."""
+    return values if source.factors else (values,)
+
+
+def called(source: Attribute, values: Any) -> str:
+    """Say which values a function was called with."""
+    pairs = zip(source.factors or [source], parts_of(source, values), strict=True)
+    return ", ".join(f"{a.name} = {v!r:.60}" for a, v in pairs)
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
     try:
-        return function(name, of, text, domain)
-    except PinesyError as error:
-        numeric = [a.name for a in attributes if a.scale is not None]
-        cure = (f"; {one!r} is numeric: write rules, such as iff {one} < 30 ..." for one in numeric)
-        reader.fail(f"{error}{next(cure, '')}", token)
+        return sorted(values)
+    except TypeError:
+        return list(values)
 
 
-def _aggregate(
-    reader: "RuleReader", _token: Token, name: str, domain: Sequence[Hashable] | None
-) -> Cascade:
-    """Read ``count(digit[i] == 7 for i in 1..4)`` or ``sum(left, right) % 10``."""
-    token = reader.take()
-    if domain is not None:
-        reader.fail(f"{token.text} has a domain of its own; leave it out after {name!r}", token)
-    is_count = token.text == "count"
-    items = reader.items(reader.proposition if is_count else partial(_term, reader))
-    more: dict[str, Any] = {}
-    if token.text == "sum" and reader.accept("%"):
-        more["modulo"] = reader.value()
-    if reader.is_sign(*COMPARISONS, *ARITHMETIC):
-        reader.fail(f"{token.text}(...) stands alone; compute with {name!r} in another function")
-    return reader.at(token, lambda: _AGGREGATES[token.text](name, items, **more))
+def equivalence(premise: Iterable[Proposition], conclusion: Proposition) -> Rule:
+    """Return the rule that the premise holds if and only if the conclusion does."""
+    return Rule(Premise(tuple(premise)), conclusion, 0.0, 0.0)
 
 
-def _term(reader: "RuleReader") -> Any:
-    """Read an attribute or, for a parity, a proposition."""
-    start = reader.position
-    attribute = reader.attribute()
-    after = reader.token.text
-    if after in (",", ")", "for"):
-        return attribute
-    if after in ARITHMETIC:
-        reader.fail("expected ',' or ')': these are attributes; name others by a function")
-    reader.seek(start)
-    return reader.proposition()
+def condition_text(text: str, sign: str, value: Hashable) -> str | None:
+    """Return the text of the comparison of an expression with a value; None if it has no text."""
+    try:
+        return f"{text} {sign} {value_text(value)}"
+    except DomainError:
+        return None
+
+
+# --- rules of an expression, part by part ---
+
+
+def _add_expression(
+    steps: FunctionSteps,
+    name: str,
+    attributes: Sequence[Attribute],
+    text: str,
+    domain: Sequence[Hashable] | None,
+) -> None:
+    """Add the rules of an expression, part by part unless it is of a product attribute.
+
+    A part may fail on values on which `and` and `or` would not compute it. Then the expression is
+    computed on the product of the attributes, if that is small; if it fails there too, the message
+    names values of the attributes.
+    """
+    pair = attributes[0] if len(attributes) == 1 and attributes[0].factors else None
+    names = pair.condition_names if pair else tuple(a.name for a in attributes)
+    node = parse_condition(text, names).expression
+    if not list(node.names()):
+        raise DomainError(f"the function {name!r} is '{text:.60}', which uses no attribute")
+    if domain is None and node.kind in TRUTHS:
+        domain = (False, True)
+    if pair is None:
+        parts = ExpressionRules(name, attributes)
+        try:
+            parts.add_all(node, domain)
+        except DomainError:
+            if prod(len(a.domain) for a in attributes) > MAX_TRIED:
+                raise
+        else:
+            steps.rule_sets += parts.steps.rule_sets
+            return
+    compute = evaluator(node)
+    steps.apply(
+        name,
+        attributes,
+        lambda *values: compute((*values, values)),
+        lambda value: value_condition(node, names, value),
+        domain,
+    )
+
+
+class ExpressionRules:
+    """Collects the rules of an expression over attributes, whose numbers are its names'."""
+
+    def __init__(self, name: str, attributes: Sequence[Attribute]) -> None:
+        self.steps = FunctionSteps()
+        self.name = name
+        #: The attributes given, and after them the inner ones.
+        self.attributes = list(attributes)
+        self._inner = 0
+
+    def _next_name(self) -> str:
+        self._inner += 1
+        return f"{self.name}.{self._inner}"
+
+    def add_all(self, node: Expression, domain: Sequence[Hashable] | None) -> None:
+        """Add the rules of the whole expression."""
+        self._add(self._with_remainders(node), self.name, domain=domain)
+
+    def _add(
+        self,
+        node: Expression,
+        name: str | None = None,
+        limits: Limits | None = None,
+        domain: Sequence[Hashable] | None = None,
+    ) -> Attribute:
+        """Add the rules of an expression and return its attribute, an inner one by default."""
+        take_steps(NODE * _size(node))
+        groups = _groups(node)
+        if len(groups) > 1 and (domain is None or len(domain) == 2):
+            return self._add_logical(node.kind, groups, name, domain)
+        node = self._simplified(node, limits)
+        name = name or self._next_name()
+        parts, compute = self._function(node)
+        fn = _Limited(compute, limits)
+        names = [a.name for a in self.attributes]
+
+        def text(value: Hashable) -> str | None:
+            if limits is not None and value in limits:
+                sign = "<=" if value == limits[0] else ">="
+                return condition_text(expression_text(node, names, "+"), sign, value)
+            return value_condition(node, names, value)
+
+        return self.steps.apply(name, parts, fn, text, domain)
+
+    def _function(self, node: Expression) -> tuple[list[Attribute], Callable[..., Any]]:
+        """Return the attributes of an expression, and the function of them that it is."""
+        numbers = list(dict.fromkeys(node.names()))
+        values = evaluator(_renumbered(node, numbers))
+        attributes = [self.attributes[i] for i in numbers]
+        take_steps(4 * _size(node) * prod(len(a.domain) for a in attributes))
+        return attributes, lambda *u: values(u)
+
+    def _simplified(self, node: Expression, limits: Limits | None) -> Expression:
+        """Replace the parts of an expression that share no attribute with its other parts."""
+        occurrences = Counter(node.names())
+        if len(occurrences) < 2:
+            return node
+        parts = list(node.parts)
+        varying = [i for i, part in enumerate(parts) if list(part.names())]
+        for i in varying:
+            within = self._part_limits(node, parts, i, limits)
+            if len(varying) == 1 and len(_groups(parts[i])) == 1:  # as in (x + y) % 10
+                parts[i] = self._simplified(parts[i], within)
+            else:
+                parts[i] = self._part(parts[i], occurrences, within)
+        return node._replace(parts=tuple(parts))
+
+    def _part(
+        self, part: Expression, occurrences: Counter[int], limits: Limits | None
+    ) -> Expression:
+        counts = Counter(part.names())
+        if part.kind == "name" or not counts:
+            return part
+        if all(occurrences[i] == times for i, times in counts.items()):
+            if len(counts) == 1 and not self._is_shorter(part, limits):
+                return part
+            self.attributes.append(self._add(part, limits=limits))
+            return Expression("name", content=len(self.attributes) - 1)
+        parts = list(part.parts)
+        for i, inner in enumerate(parts):
+            parts[i] = self._part(inner, occurrences, None)
+        return part._replace(parts=tuple(parts))
+
+    def _is_shorter(self, part: Expression, limits: Limits | None) -> bool:
+        """Return whether an expression of one attribute has fewer values than this."""
+        (attribute,), compute = self._function(part)
+        results = images(self.name, attribute, _Limited(compute, limits))
+        return len(set(results)) < len(attribute.domain)
+
+    # --- and, or ---------------------------------------------------------------------------
+
+    def _add_logical(
+        self,
+        kind: str,
+        groups: Sequence[tuple[Expression, ...]],
+        name: str | None,
+        domain: Sequence[Hashable] | None,
+    ) -> Attribute:
+        """Add the one rule of ``x and y`` or ``x or y`` where they share no attribute.
+
+        ``iff x and y then b in {true}``, and ``iff not x and not y then b in {false}``.
+        """
+        truth = kind == "and"
+        premise = [self._proposition(Expression(kind, group), truth) for group in groups]
+        output = Attribute(name or self._next_name(), domain or (False, True))
+        self.steps.rule_sets.append(RuleSet([equivalence(premise, output.isin({truth}))]))
+        return output
+
+    def _proposition(self, node: Expression, truth: bool) -> Proposition:
+        """Return the proposition that an expression is true, or that it is false."""
+        lone = node.parts[0] if len(node.parts) == 1 else None
+        if lone is None:
+            node = self._simplified(node, None)
+        elif len(_groups(lone)) > 1:
+            return self._add(lone).isin({truth})
+        else:
+            lone = self._simplified(lone, None)
+            node = node._replace(parts=(lone,))
+        parts, compute = self._function(node)
+        source = parts[0] if len(parts) == 1 else self.steps.source(self._next_name(), parts)
+        masks = subsets(self.name, source, compute)
+        text = value_condition(lone or node, [a.name for a in self.attributes], truth)
+        return Proposition(source, masks.get(truth, 0), text)
+
+    # --- whole numbers: remainders and limits --------------------------------------------------
+
+    def _with_remainders(self, node: Expression) -> Expression:
+        """Take the remainders of the parts of sums and products whose remainder is taken."""
+        parts = tuple([self._with_remainders(part) for part in node.parts])
+        node = node._replace(parts=parts)
+        is_integer_remainder = node.kind == "%" and self._bounds(parts[0]) and _is_number(parts[1])
+        if is_integer_remainder and parts[1].content and parts[0].kind in _RING:
+            return self._remainder(parts[0], parts[1])
+        return node
+
+    def _remainder(self, node: Expression, modulo: Expression) -> Expression:
+        m = modulo.content
+        if node.kind == "constant":
+            return node._replace(content=node.content % m)
+        if node.kind in _RING:
+            parts = tuple([self._remainder(part, modulo) for part in node.parts])
+            return Expression("%", (node._replace(parts=parts), modulo))
+        low, high = self._bounds(node) or (-1, 0)
+        return node if low >= 0 and high < m else Expression("%", (node, modulo))
+
+    def _bounds(self, node: Expression) -> Limits | None:
+        """Return bounds of an expression that is a whole number, None for any other."""
+        if node.kind == "name":
+            attribute = self.attributes[node.content]
+            column, values = attribute.column, attribute.domain
+            if column is not None and column.kind is int:
+                return column.low, column.high
+            take_steps(len(values))
+            is_integer = all(isinstance(v, int) for v in values)
+            return (int(min(values)), int(max(values))) if is_integer else None
+        if node.kind == "constant":
+            return (node.content, node.content) if isinstance(node.content, int) else None
+        if node.kind in TRUTHS:
+            return 0, 1
+        bounds = []
+        for part in node.parts:
+            bounds.append(self._bounds(part))
+        if None in bounds or node.kind not in RANGES:
+            return None
+        return RANGES[node.kind](*bounds)
+
+    def _part_limits(
+        self, node: Expression, parts: Sequence[Expression], i: int, limits: Limits | None
+    ) -> Limits | None:
+        """Return how far one part of an expression matters, given how far the whole does."""
+        if node.kind == "compare":
+            return self._compared_limits(node, i)
+        if limits is None or node.kind not in ("+", "-"):
+            return None
+        other = self._bounds(parts[1 - i])
+        if other is None or self._bounds(parts[i]) is None:
+            return None
+        (low, high), (least, most) = limits, other
+        if node.kind == "+":
+            return low - most, high - least
+        return (low + least, high + most) if i == 0 else (least - high, most - low)
+
+    def _compared_limits(self, node: Expression, i: int) -> Limits | None:
+        """Return the numbers up to which, and from which on, all tests have one result."""
+        part = node.parts[i]
+        others = [p for j, p in enumerate(node.parts) if j != i]
+        if part.kind not in ("+", "-") or not self._bounds(part):
+            return None
+        if not all(p.kind == "constant" for p in others):
+            return None
+        tests = [(t, node.parts[j + 1], 0) for j, t in enumerate(node.content) if j == i]
+        tests += [(t, node.parts[j], 1) for j, t in enumerate(node.content) if j + 1 == i]
+        edges: list[int] = []
+        for test, constant, after in tests:
+            if isinstance(test, Membership):
+                numbers = [v for v in test.inside if isinstance(v, int)]
+                if after or not numbers or len(numbers) < len(test.inside):
+                    return None
+                edges += [min(numbers) - 1, max(numbers) + 1]
+            elif not _is_number(constant):
+                return None
+            else:
+                below, above = _EDGES[_MIRRORED[test] if after else test]
+                edges += [constant.content + below, constant.content + above]
+        return (min(edges), max(edges)) if edges else None
+
+
+#: How far around a constant the truth of a comparison with it changes.
+_EDGES = {"<": (-1, 0), ">=": (-1, 0), "<=": (0, 1), ">": (0, 1), "==": (-1, 1), "!=": (-1, 1)}
+#: The comparison with its sides exchanged.
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+
+
+@dataclass(frozen=True, eq=False)
+class _Limited:
+    """A function whose results beyond limits are taken as these."""
+
+    compute: Callable[..., Any]
+    limits: Limits | None
+
+    def __call__(self, *values: Any) -> Any:
+        result = self.compute(*values)
+        return result if self.limits is None else min(max(result, self.limits[0]), self.limits[1])
+
+
+def value_condition(node: Expression, names: Sequence[str], value: Hashable) -> str | None:
+    """Return the text of the condition that an expression has a value.
+
+    Examples
+    --------
+    >>> a, b = Expression("name", content=0), Expression("name", content=1)
+    >>> value_condition(Expression("+", (a, b)), ["left", "right"], 7)
+    'left + right == 7'
+    >>> value_condition(Expression("compare", (a, b), ("<",)), ["left", "right"], True)
+    'left < right'
+    """
+    if node.kind not in TRUTHS:
+        return condition_text(expression_text(node, names, "+"), "==", value)
+    truth = node if bool(value) else Expression("not", (node,))
+    return expression_text(truth, names, "compare")
+
+
+def _size(node: Expression) -> int:
+    """Return the number of nodes of an expression."""
+    return 1 + sum(map(_size, node.parts))
+
+
+def _is_number(node: Expression) -> bool:
+    return node.kind == "constant" and type(node.content) is int
+
+
+def _renumbered(node: Expression, numbers: Sequence[int]) -> Expression:
+    """Replace each index of a name by its index in `numbers`."""
+    if node.kind == "name":
+        return node._replace(content=numbers.index(node.content))
+    return node._replace(parts=tuple([_renumbered(part, numbers) for part in node.parts]))
+
+
+def _groups(node: Expression) -> list[tuple[Expression, ...]]:
+    """Put those parts of an `and` or `or` together that share attributes; others stay whole."""
+    if node.kind not in ("and", "or"):
+        return [(node,)]
+    constants = [part for part in node.parts if not list(part.names())]
+    groups: list[tuple[set[int], list[Expression]]] = []
+    for part in node.parts:
+        numbers, parts = set(part.names()), [part]
+        for group in [g for g in groups if g[0] & numbers]:
+            groups.remove(group)
+            numbers |= group[0]
+            parts = group[1] + parts
+        if numbers:
+            groups.append((numbers, parts))
+    return [tuple(constants + groups[0][1]), *(tuple(parts) for _, parts in groups[1:])]

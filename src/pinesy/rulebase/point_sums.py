@@ -55,7 +55,7 @@ def point_sums(cascade: Cascade, output: Attribute) -> tuple[PointSum, ...]:
             return ()
         total = cascade.attributes[name] if name in cascade.sets else None
         sums.append(PointSum(value, total, gives))
-    return tuple(sums) if any(one.gives for one in sums) else ()
+    return tuple(sums) if any(points.gives for points in sums) else ()
 
 
 def _gives(cascade: Cascade, total: str) -> tuple[RuleSet, ...] | None:

@@ -1,7 +1,7 @@
 """The same rules on attributes of other names, once or for each value of some indices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from operator import is_
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from pinesy.exceptions import CascadeError
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.definitions import content_of, premise_of
+from pinesy.rules.definitions import formula_of, premise_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.lexer import standard_text
@@ -43,9 +43,10 @@ def instances(
     declared: dict[str, Attribute] = {}
     for values in product(*map(tuple, indices.values())):
         texts = {f"{{{name}}}": str(value) for name, value in zip(indices, values, strict=True)}
-        one, own = renamed(sets, attributes, lambda name, t=texts: _filled(name, t))  # type: ignore[misc]
-        declared |= {a.name: a for a in own}
-        for rule_set in one:
+        new_name = partial(_filled, texts=texts)
+        instance_sets, instance_attributes = renamed(sets, attributes, new_name)
+        declared |= {a.name: a for a in instance_attributes}
+        for rule_set in instance_sets:
             rules.setdefault(rule_set.output.name, {}).update(dict.fromkeys(rule_set.rules))
     if not rules:
         raise CascadeError("an index has no values, so there are no rules")
@@ -80,7 +81,7 @@ class _Renaming:
         return Rule(premise, self._proposition(rule.conclusion), rule.s, rule.r)
 
     def _statement(self, statement: Statement) -> Any:
-        content = content_of(statement)
+        content = formula_of(statement)
         if isinstance(content, Compound):
             parts = tuple(map(self._statement, content.parts))
             return Compound(parts, content.least, content.most)

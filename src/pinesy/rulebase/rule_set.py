@@ -124,7 +124,7 @@ class RuleSet:
             sets[attribute] = RuleSet(attribute.rules)
             return sets[attribute]._formulas
 
-        return tuple(sets[attribute] for attribute in in_order(self._formulas, needed))
+        return tuple(sets[attribute] for attribute in topological_order(self._formulas, needed))
 
     @property
     def _formulas(self) -> list[Defined]:
@@ -220,10 +220,10 @@ class RuleSet:
             is_list = isinstance(values, Sequence) and all(isinstance(v, str) for v in nested)
             is_list = is_list or (isinstance(values, np.ndarray) and values.ndim == 1)
             if not is_list or len(values) != len(self.rules):
-                shown = f"{len(values)} values" if is_list else f"{values!r:.60}"
+                problem = f"{len(values)} values" if is_list else f"{values!r:.60}"
                 raise RuleSetError(
                     f"the rule set on {self.output.name!r} has {len(self.rules)} rules; got "
-                    f"{shown} of {name}, not one number a rule"
+                    f"{problem} of {name}, not one number a rule"
                 )
         s, r = (z.tolist() if isinstance(z, np.ndarray) else z for z in (s, r))
         return type(self)(
@@ -249,61 +249,36 @@ class RuleSet:
         return rules_table(self.rules, repr(self))
 
 
-def in_order(starts: Iterable[T], needed: Callable[[T], Iterable[T]]) -> list[T]:
-    """Return things so that each comes after those it needs; raise `CascadeError` on a cycle.
+def topological_order(starts: Iterable[T], needed: Callable[[T], Iterable[T]]) -> list[T]:
+    """Return nodes of a graph, each after those that it needs; raise `CascadeError` on a cycle.
 
     Examples
     --------
-    >>> in_order("ab", {"a": "cb", "b": "c", "c": ""}.get)
+    >>> topological_order("ab", {"a": "cb", "b": "c", "c": ""}.get)
     ['c', 'b', 'a']
     """
-    done: dict[T, None] = {}
+    ordered: dict[T, None] = {}
     for start in starts:
-        path = {} if start in done else {start: iter(needed(start))}
+        path = {} if start in ordered else {start: iter(needed(start))}
         while path:
             last = next(reversed(path))
-            below = next((one for one in path[last] if one not in done), None)
-            if below is None:
-                done[last] = None
+            missing = next((node for node in path[last] if node not in ordered), None)
+            if missing is None:
+                ordered[last] = None
                 path.popitem()
-            elif below in path:
-                things = list(path)
-                cycle = [*things[things.index(below) :], below]
+            elif missing in path:
+                nodes = list(path)
+                cycle = [*nodes[nodes.index(missing) :], missing]
                 raise CascadeError(
                     f"cycle: {' -> '.join(map(str, reversed(cycle)))}; rules may not lead back to "
                     "an attribute that they come from"
                 )
             else:
-                path[below] = iter(needed(below))
-    return list(done)
+                path[missing] = iter(needed(missing))
+    return list(ordered)
 
 
 def declaration_order(attributes: Iterable[Attribute]) -> list[Attribute]:
     """Order attributes that a text declares, a product after its factors."""
-    return [a for a in in_order(attributes, lambda a: a.factors[::-1]) if a.formula is None]
-
-
-def collected(rule_sets: Iterable[RuleSet], declared: Iterable[Attribute]) -> dict[str, Attribute]:
-    """Return all attributes by name: used, factors of used ones, and declared."""
-    by_name: dict[str, Attribute] = {}
-    waiting = [a for s in rule_sets for a in (*s.inputs, s.output)] + list(declared)
-    for attribute in waiting:
-        if not isinstance(attribute, Attribute):
-            raise CascadeError(f"{attribute!r:.60} is declared, but is no attribute")
-        known = by_name.setdefault(attribute.name, attribute)
-        if known is not attribute and known != attribute:
-            raise CascadeError(
-                f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
-                f"and {attribute!r}; rename one"
-            )
-        waiting.extend(a for a in attribute.factors if by_name.get(a.name) is not a)
-    return by_name
-
-
-def add_set(sets: dict[str, RuleSet], rule_set: RuleSet) -> None:
-    """Add a rule set by the name of its output, or raise `CascadeError` if there is another."""
-    name = rule_set.output.name
-    if sets.setdefault(name, rule_set) != rule_set:
-        raise CascadeError(
-            f"two rule sets conclude on {name!r}; put all rules on one attribute in one set"
-        )
+    order = topological_order(attributes, lambda a: a.factors[::-1])
+    return [a for a in order if a.formula is None]

@@ -11,9 +11,8 @@ JSON, version 2::
 
 A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
 was given by one. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: so many
-of its parts hold. Version 1, which had no formulas, is read as well. Arrays among domain values
-stand for tuples. A model file holds besides, under ``"learning"``, how its parameters were learned;
-see `pinesy.learning.model_file`.
+of its parts hold. Arrays among domain values stand for tuples. A model file also holds, under
+``"learning"``, how its parameters were learned; see `pinesy.learning.model_file`.
 """
 
 import json
@@ -27,11 +26,11 @@ from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import check_integer, check_known
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.rule_reader import VERSION as TEXT_VERSION
+from pinesy.rulebase.parse import VERSION as TEXT_VERSION
+from pinesy.rulebase.parse import parse_file
 from pinesy.rulebase.rule_set import RuleSet, declaration_order
-from pinesy.rulebase.rules_text import HEAD_1, parse_file
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.definitions import content_of
+from pinesy.rules.definitions import formula_of
 from pinesy.rules.propositions import Compound, Proposition, Statement
 from pinesy.rules.rule import Rule
 from pinesy.rules.statements import If
@@ -42,7 +41,7 @@ T = TypeVar("T")
 
 FORMAT, VERSION = "pinesy cascade", 2
 
-# A text can be cut off and still be one; these lines tell.
+# The first and the last line of a file: a file without the last one was cut off.
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
 
 
@@ -61,14 +60,13 @@ def write_rules(cascade: Cascade, path: Path) -> None:
 
 def read_rules(path: Path, max_values: int | None = None) -> Cascade:
     """Read a cascade from a ``.rules`` file."""
-    most = value_limit(max_values)
+    limit = value_limit(max_values)
     text = read_text(path)
     with placed(str(path)):
-        if text.startswith((HEAD, HEAD_1)) and not text.rstrip().endswith(END):
+        if text.startswith(HEAD) and not text.rstrip().endswith(END):
             raise DataError(f"its last line is not {END!r}: the file may be cut off")
         directory = path.parent.resolve()
-        version = 1 if text.startswith(HEAD_1) else TEXT_VERSION
-        return parse_file(text, directory, directory / path.name, version, most=most)
+        return parse_file(text, directory, directory / path.name, max_values=limit)
 
 
 def _check_values(cascade: Cascade) -> None:
@@ -92,8 +90,8 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     if attribute.factors:
         return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
     if (scale := attribute.scale) is not None:
-        named = {"names": scale.names} if scale.names else {}
-        return {"name": attribute.name, "cuts": scale.cuts, **named, "blur": scale.blur}
+        names = {"names": scale.names} if scale.names else {}
+        return {"name": attribute.name, "cuts": scale.cuts, **names, "blur": scale.blur}
     return {"name": attribute.name, "domain": attribute.domain}
 
 
@@ -103,7 +101,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _statement(statement: Statement) -> Any:
-    content = content_of(statement)
+    content = formula_of(statement)
     if isinstance(content, Compound):
         parts = [_statement(part) for part in content.parts]
         return {"least": content.least, "most": content.most, "of": parts}
@@ -130,12 +128,10 @@ def read_content(text: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f'not a file of rules: "format" must be "{FORMAT}"')
     version = content.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        newer = type(version) is int and version > VERSION
-        cure = "; update pinesy to read it" if newer else ""
-        raise DataError(
-            f"format version {version!r}; this pinesy reads versions 1 to {VERSION}{cure}"
-        )
+    if type(version) is not int or version != VERSION:
+        is_newer = type(version) is int and version > VERSION
+        cure = "; update pinesy to read it" if is_newer else ""
+        raise DataError(f"format version {version!r}; this pinesy reads version {VERSION}{cure}")
     return content
 
 
@@ -146,7 +142,7 @@ def from_content(content: dict[str, Any], max_values: int | None = None) -> Casc
 
 
 class _RulesContent:
-    """Reads the JSON form, telling the place of whatever does not fit."""
+    """Reads the JSON form; errors name the path of what does not fit."""
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
@@ -165,22 +161,22 @@ class _RulesContent:
         ]
         return Cascade(*rule_sets, attributes=self.attributes.values())
 
-    def _rules(self, entries: object, place: str) -> list[Rule]:
+    def _rules(self, entries: object, path: str) -> list[Rule]:
         return [
-            self._at(f"{place}[{j}]", self._rule, entry)
-            for j, entry in enumerate(_list(entries, place))
+            self._at(f"{path}[{j}]", self._rule, entry)
+            for j, entry in enumerate(_list(entries, path))
         ]
 
     def _list(self, key: str) -> list[Any]:
         return _list(self.content.get(key), key)
 
-    def _at(self, place: str, read: Callable[[Any], T], entry: object) -> T:
+    def _at(self, path: str, reader: Callable[[Any], T], entry: object) -> T:
         try:
-            return read(entry)
+            return reader(entry)
         except PinesyError as error:
-            raise DataError(f"{place}: {error}") from None
+            raise DataError(f"{path}: {error}") from None
         except (IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise DataError(f"{place}: not of the form that it must have ({error})") from None
+            raise DataError(f"{path}: not of the form that it must have ({error})") from None
 
     def _attribute(self, entry: dict[str, Any]) -> Attribute:
         if isinstance(entry, dict) and "cuts" in entry:
@@ -223,11 +219,11 @@ class _RulesContent:
 
     def _proposition(self, entry: list[Any]) -> Proposition:
         attribute = self._known(entry[0])
-        places = _list(entry[1], "positions")
-        for place in places:
-            if type(place) is not int or not 0 <= place < len(attribute.domain):
-                raise DataError(f"attribute {attribute.name!r} has no position {place!r}")
-        mask = mask_of(places)
+        indices = _list(entry[1], "positions")
+        for index in indices:
+            if type(index) is not int or not 0 <= index < len(attribute.domain):
+                raise DataError(f"attribute {attribute.name!r} has no position {index!r}")
+        mask = mask_of(indices)
         if len(entry) < 3:
             return Proposition(attribute, mask)
         stated = attribute.where(entry[2])
@@ -241,9 +237,9 @@ def _check_keys(entry: dict[str, Any], keys: set[str]) -> None:
         raise DataError(f"must be an object with the keys {', '.join(sorted(keys))}")
 
 
-def _list(entries: object, place: str) -> list[Any]:
+def _list(entries: object, path: str) -> list[Any]:
     if not isinstance(entries, list):
-        raise DataError(f"{place}: missing, or not a list")
+        raise DataError(f"{path}: missing, or not a list")
     return entries
 
 

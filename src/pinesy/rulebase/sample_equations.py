@@ -215,7 +215,7 @@ class PremiseSystem(SignedSystem):
 
 
 def show_matrix(rows: Sequence[Sequence[str]], note: str = "") -> str:
-    """Write a matrix of names in aligned columns; `note` stands for columns that are left out."""
+    """Write a matrix of names in aligned columns; `note` replaces columns that are not shown."""
     width = max(len(entry) for row in rows for entry in row)
     return "\n".join("[" + " ".join(f"{e:>{width}}" for e in row) + f"{note}]" for row in rows)
 

@@ -1,10 +1,12 @@
-"""Attributes: what rules speak about."""
+"""Attributes, the variables of rules, and their domains."""
 
 from collections.abc import Callable, Hashable, Iterable, Sized
 from dataclasses import dataclass
 from functools import cached_property, partialmethod
+from itertools import product
 from math import prod
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -12,7 +14,6 @@ from pinesy._common.budgets import ATTRIBUTE, CHARACTERS, take_steps, take_value
 from pinesy._common.masks import mask_of
 from pinesy._common.validation import cut_repr, is_iterable, listed, size_of, suggestion
 from pinesy.exceptions import DataError, DomainError
-from pinesy.rules.domains import DomainIndex, positions_of, product_index
 from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import (
@@ -29,6 +30,66 @@ from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_
 
 #: Values of an attribute; more are refused before any is made.
 MAX_PRODUCT = 10**7
+
+
+class DomainIndex(dict[Hashable, int]):
+    """The index of each value of a domain; equal products share one.
+
+    Attributes
+    ----------
+    domain : of a product, its values
+    """
+
+    domain: tuple[Hashable, ...]
+
+    @cached_property
+    def masks(self) -> dict[str, int]:
+        """Masks of conditions by their pattern, kept as long as an attribute of the domain.
+
+        A Sudoku has thousands of rules of a few patterns.
+        """
+        return {}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {k: v for k, v in self.__dict__.items() if k == "domain"}
+
+
+#: The indices of products, by the domains of their factors and the texts of these, because
+#: (0, 1) == (False, True).
+_PRODUCTS: WeakValueDictionary[tuple[object, str], DomainIndex] = WeakValueDictionary()
+
+
+def _indexed(name: str, domain: tuple[Hashable, ...]) -> DomainIndex:
+    """Return the index of each value, or raise `DomainError` if they are not distinct."""
+    if not domain:
+        raise DomainError(f"attribute {name!r} has an empty domain; give at least one value")
+    index = DomainIndex()
+    for i, value in enumerate(domain):
+        try:
+            is_repeated = value in index or value != value
+            index[value] = i
+        except TypeError:
+            raise DomainError(
+                f"attribute {name!r}: the value {cut_repr(value)} is not hashable; use a tuple, "
+                "not a list"
+            ) from None
+        if is_repeated:
+            raise DomainError(
+                f"attribute {name!r}: the value {cut_repr(value)} at index {i} equals an "
+                "earlier one, or not even itself; values must differ (note that 1 == 1.0 == True)"
+            )
+    return index
+
+
+def _product_index(domains: tuple[tuple[Hashable, ...], ...]) -> DomainIndex:
+    """Return the product of domains, with its index: the same for all equal products."""
+    key = domains, repr(domains)
+    index = _PRODUCTS.get(key)
+    if index is None:
+        values = tuple(product(*domains))
+        index = _PRODUCTS[key] = DomainIndex(zip(values, range(len(values)), strict=True))
+        index.domain = values
+    return index
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -55,7 +116,7 @@ class Attribute:
     factors: "tuple[Attribute, ...]"
     _index: DomainIndex
 
-    #: What an attribute that a formula defines stands for, as text; see `pinesy.rules.definitions`.
+    #: The text of the formula that defines the attribute; see `pinesy.rules.definitions`.
     formula: ClassVar[str | None] = None
     #: The intervals of a numeric attribute, which are its values; None for others.
     scale: ClassVar[Scale | None] = None
@@ -72,11 +133,13 @@ class Attribute:
         if isinstance(domain, Sized):
             size = size_of(domain)
             if size > MAX_PRODUCT:
-                what = f"attribute {name!r} would have {size:,} values or more"
-                raise DomainError(f"{what}; at most {MAX_PRODUCT:,} are allowed")
+                raise DomainError(
+                    f"attribute {name!r} would have {size:,} values or more; at most "
+                    f"{MAX_PRODUCT:,} are allowed"
+                )
             take_values(size, f"attribute {name!r}")
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in domain)
-        self._fill(name, values, positions_of(name, values), ())
+        self._fill(name, values, _indexed(name, values), ())
 
     def _fill(
         self,
@@ -120,7 +183,7 @@ class Attribute:
         _check_nesting(name, factors)
         take_values(size, f"the product {name!r}")
         attribute = cls.__new__(cls)
-        index = product_index(domains)
+        index = _product_index(domains)
         attribute._fill(name, index.domain, index, factors)
         return attribute
 
@@ -242,14 +305,14 @@ class Attribute:
         return (*(f.name for f in self.factors), self.name)
 
     def mask(self, values: Iterable[Hashable] | Proposition) -> int:
-        """Return the subset as an integer whose bit `i` tells whether ``domain[i]`` is in it."""
+        """Return the subset as an integer whose bit `i` is 1 if ``domain[i]`` is in it."""
         if isinstance(values, Proposition):
             if values.attribute != self:
                 raise DomainError(f"{values} is not a proposition on attribute {self.name!r}")
             return values.mask
-        several = isinstance(values, list | set | frozenset | range) or is_iterable(values)
-        lone = isinstance(values, str | bytes) or (isinstance(values, tuple) and values in self)
-        if lone or not several:
+        is_collection = isinstance(values, list | set | frozenset | range) or is_iterable(values)
+        is_value = isinstance(values, str | bytes) or (isinstance(values, tuple) and values in self)
+        if is_value or not is_collection:
             raise DomainError(
                 f"attribute {self.name!r}: {values!r} is one value, not a set of values; "
                 f"write {{{values!r}}}"
@@ -259,14 +322,14 @@ class Attribute:
         return mask_of([self.position(value) for value in values])
 
     def position(self, value: Hashable) -> int:
-        """Return the place of `value` in the domain; raise `DomainError` if it is not there."""
+        """Return the index of `value` in the domain; raise `DomainError` if it is not there."""
         try:
             return self._index[value]
         except (KeyError, TypeError):
             if self.scale is not None:
-                shown = listed(self.scale.domain)
+                values = listed(self.scale.domain)
                 raise DomainError(
-                    f"the values of attribute {self.name!r} are intervals: {shown}; {value!r:.60} "
+                    f"the values of attribute {self.name!r} are intervals: {values}; {value!r:.60} "
                     f"is none of them: compare numbers, such as {self.name} < 30"
                 ) from None
             try:
@@ -319,8 +382,8 @@ class Attribute:
             return f"Attribute.number({self.name!r}:{self.scale.declaration})"
         if len(self.domain) <= 10 or is_run(self.domain):
             return f"Attribute({self.name!r}, {format_subset(self.domain)})"
-        shown = format_subset(self.domain[:10]).rstrip("}")
-        return f"Attribute({self.name!r}, {shown}, ...}} of {len(self.domain)} values)"
+        values = format_subset(self.domain[:10]).rstrip("}")
+        return f"Attribute({self.name!r}, {values}, ...}} of {len(self.domain)} values)"
 
     def _repr_html_(self) -> str:
         from pinesy.display.rules_html import attribute_html
@@ -338,7 +401,7 @@ def _check_nesting(name: str, factors: tuple[Attribute, ...]) -> None:
         )
 
 
-def check_attribute(thing: object) -> None:
+def check_attribute(attribute: object) -> None:
     """Raise `DataError` for what is no attribute."""
-    if not isinstance(thing, Attribute):
-        raise DataError(f"{thing!r:.60} is no attribute")
+    if not isinstance(attribute, Attribute):
+        raise DataError(f"{attribute!r:.60} is no attribute")

@@ -1,4 +1,4 @@
-"""Cuts as they are written: numbers, comparisons with them, and bounds in words."""
+"""Cuts as text: numbers, comparisons with them, and bounds in words."""
 
 from collections.abc import Mapping
 from math import inf, isfinite, nextafter
@@ -22,13 +22,13 @@ def written(cut: float, closed: str = '"<={}"') -> str:
 
 
 def limit(cut: float) -> tuple[bool, str]:
-    """Return whether a cut stands for the number just before it, and the number as text.
+    """Return whether a cut is written as the number just before it, and the number as text.
 
     It does if that number is shorter to write.
     """
     before = nextafter(cut, -inf)
     below = len(repr(before)) < len(repr(cut))
-    return below, number_text(before if below else cut)
+    return below, exact_text(before if below else cut)
 
 
 def limit_number(cut: float) -> float:
@@ -37,15 +37,15 @@ def limit_number(cut: float) -> float:
 
 
 def bounds_of(low: float, high: float) -> dict[str, float]:
-    """Return the bounds of the numbers from `low` to below `high`, by their words.
+    """Return the bounds of the numbers from `low` to below `high`, by labels.
 
     Examples
     --------
     >>> bounds_of(-inf, 126.0), bounds_of(30.0, nextafter(65.0, inf))
     ({'below': 126.0}, {'at least': 30.0, 'at most': 65.0})
     """
-    words = (("at least", "above"), ("below", "at most"))
-    pairs = zip((low, high), words, strict=True)
+    labels = (("at least", "above"), ("below", "at most"))
+    pairs = zip((low, high), labels, strict=True)
     return {name[limit(cut)[0]]: limit_number(cut) for cut, name in pairs if isfinite(cut)}
 
 
@@ -60,16 +60,16 @@ def bounds_text(bounds: Mapping[str, float]) -> str:
     '3'
     """
     if len(bounds) == 2 and len(set(bounds.values())) == 1:
-        return number_text(*set(bounds.values()))
-    return " but ".join(f"{word} {number_text(number)}" for word, number in bounds.items())
+        return exact_text(*set(bounds.values()))
+    return " but ".join(f"{label} {exact_text(number)}" for label, number in bounds.items())
 
 
-def number_text(number: float) -> str:
+def exact_text(number: float) -> str:
     """Write a number, a whole one without a point.
 
     Examples
     --------
-    >>> number_text(2.0), number_text(0.5)
+    >>> exact_text(2.0), exact_text(0.5)
     ('2', '0.5')
     """
     return str(int(number)) if number.is_integer() and abs(number) < MAX_WHOLE else repr(number)

@@ -35,7 +35,7 @@ from pinesy.rules.rule import Rule
 
 #: A formula in normal form, or a truth value.
 Normal = Proposition | Compound | bool
-#: Cases up to which attributes that occur in several ways are told apart.
+#: Cases up to which the values of attributes that occur in several ways are distinguished.
 MAX_CASES = 1_000
 #: Partial counts up to which ``at least k of n`` is written out.
 MAX_COUNTS = 1_000_000
@@ -94,18 +94,18 @@ def premise_of(*statements: Statement) -> Premise:
     >>> [str(rule) for rule in premise_of(q | r).propositions[0].attribute.rules]
     ['iff q in {0} and r in {0} then not (q in {1} or r in {1})']
     """
-    whole = all_of(*statements)
-    if isinstance(whole, Premise):
-        return whole
-    form = normal_form(whole)
-    mentioned = dict.fromkeys(p.attribute for p in propositions_of(whole))
+    conjunction = all_of(*statements)
+    if isinstance(conjunction, Premise):
+        return conjunction
+    form = normal_form(conjunction)
+    mentioned = dict.fromkeys(p.attribute for p in propositions_of(conjunction))
     if isinstance(form, bool):  # of all attributes: which one comes first does not matter
         return Premise(tuple(Proposition(a, a.full * form) for a in mentioned))
     parts: tuple[Proposition, ...] = (_literal(form),)
     if isinstance(form, Compound) and form.least == len(form.parts) and not _conflicts(form):
         parts = tuple(map(_literal, form.parts))
-    used = _used(parts)
-    return Premise((*parts, *(Proposition(a, a.full) for a in mentioned if a.name not in used)))
+    names = _used(parts)
+    return Premise((*parts, *(Proposition(a, a.full) for a in mentioned if a.name not in names)))
 
 
 def _used(parts: Sequence[Proposition]) -> set[str]:
@@ -134,19 +134,19 @@ def _conflicts(form: Compound) -> dict[str, set[int]]:
     """
     names = [{p.attribute.name for p in propositions_of(part)} for part in form.parts]
     disjoint = sum(map(len, names)) == len(set().union(*names))
-    return {} if disjoint else _several(form)
+    return {} if disjoint else _repeated_subsets(form)
 
 
-def _several(form: Compound) -> dict[str, set[int]]:
+def _repeated_subsets(form: Compound) -> dict[str, set[int]]:
     """Return the subsets of the attributes that a formula speaks of in several ways."""
     masks: dict[str, set[int]] = {}
     for proposition in propositions_of(form):
         masks.setdefault(proposition.attribute.name, set()).add(proposition.mask)
-    return {name: several for name, several in masks.items() if len(several) > 1}
+    return {name: subsets for name, subsets in masks.items() if len(subsets) > 1}
 
 
 def is_satisfiable(*statements: Statement) -> bool:
-    """Tell whether some values meet all statements; yes where there are too many cases to look.
+    """Return whether some values meet all statements; True where there are too many cases.
 
     Examples
     --------
@@ -154,21 +154,21 @@ def is_satisfiable(*statements: Statement) -> bool:
     >>> is_satisfiable(p | q, ~p), is_satisfiable(p | q, ~p, ~q)
     (True, False)
     """
-    whole = all_of(*statements)
-    if isinstance(whole, Premise):
-        if not all(whole.masks.values()):
+    conjunction = all_of(*statements)
+    if isinstance(conjunction, Premise):
+        if not all(conjunction.masks.values()):
             return False
-        if all(p.attribute.formula is None for p in whole.propositions):
+        if all(p.attribute.formula is None for p in conjunction.propositions):
             return True
-    contents = tuple(map(content_of, statements))
+    contents = tuple(map(formula_of, statements))
     form = normal_form(Compound(contents, len(contents), len(contents)))
     if not isinstance(form, Compound):
         return form is not False
-    cases = list(_cases(form, _several(form)))
-    return not cases or any(rest is not False for _, rest in cases)
+    cases = list(_cases(form, _repeated_subsets(form)))
+    return not cases or any(form_in_case is not False for _, form_in_case in cases)
 
 
-def content_of(statement: Statement) -> Statement:
+def formula_of(statement: Statement) -> Statement:
     """Return a proposition on the attribute of a formula as the formula, others as they are."""
     if isinstance(statement, Proposition) and isinstance(statement.attribute, Defined):
         content = statement.attribute.content
@@ -204,11 +204,11 @@ def _cases(
     attributes = {p.attribute.name: p.attribute for p in propositions_of(form)}
     cells = {name: _cells(attributes[name], masks) for name, masks in conflicts.items()}
     if not cells or prod(map(len, cells.values())) > MAX_CASES:
-        return  # of too many there is an upper bound, of which `Cascade.check` tells
+        return  # too many: an upper bound, which `Cascade.check` reports
     for case in product(*cells.values()):
-        given = dict(zip(cells, case, strict=True))
-        propositions = [Proposition(attributes[name], mask) for name, mask in given.items()]
-        yield propositions, normal_form(form, True, given)
+        cell_of = dict(zip(cells, case, strict=True))
+        propositions = [Proposition(attributes[name], mask) for name, mask in cell_of.items()]
+        yield propositions, normal_form(form, True, cell_of)
 
 
 def _cells(attribute: Attribute, masks: set[int]) -> list[int]:
@@ -224,14 +224,14 @@ def _excluded(
 ) -> Rule:
     """Return the rule: a truth value is no more possible than the cases where it is so."""
     attribute = cases[0][0][0].attribute
-    if all(rest is holds for _, rest in cases):  # nothing to exclude; a premise that never holds
+    if all(form is holds for _, form in cases):  # nothing to exclude; a premise that never holds
         return Rule(Premise((Proposition(attribute, 0),)), ~bounded, 1.0, 0.0)
     parts: list[Proposition] = []
-    for case, rest in cases:
-        rest = rest if holds or isinstance(rest, bool) else normal_form(rest, False)
-        if not isinstance(rest, bool):
-            parts.append(_joint([*case, _literal(rest)], len(case) + 1))
-        elif rest == holds:
+    for case, form in cases:
+        form = form if holds or isinstance(form, bool) else normal_form(form, False)
+        if not isinstance(form, bool):
+            parts.append(_joint([*case, _literal(form)], len(case) + 1))
+        elif form == holds:
             parts.append(_joint(case, len(case)))
     if not parts:  # in no case; a premise that always holds
         return Rule(Premise((Proposition(attribute, attribute.full),)), ~bounded, 1.0, 0.0)
@@ -259,38 +259,40 @@ def _counting(form: Compound, attribute: Defined) -> Rule:
             "use count_of(name, propositions)"
         )
 
-    def step(one: Proposition, two: Proposition, least: int, what: str) -> Proposition:
-        name = (
-            f"{attribute.name}: {what}"  # the formula of a step holds all before it, several times
-        )
-        return Defined(Compound((one, two), least, 2), name, False, name).isin({True})
+    def step(left: Proposition, right: Proposition, least: int, label: str) -> Proposition:
+        # The formula of a step would repeat all steps before it.
+        name = f"{attribute.name}: {label}"
+        return Defined(Compound((left, right), least, 2), name, False, name).isin({True})
 
     counts: list[Proposition] = []  # that at least 1, 2, ... of the parts so far hold
     for i, part in enumerate(parts, 1):
-        more = [part, *(step(c, part, 2, f"{j} with number {i}") for j, c in enumerate(counts, 2))]
-        fewer = [
-            step(c, m, 1, f"{j} of the first {i}")
-            for j, (c, m) in enumerate(zip(counts, more, strict=False), 1)
+        with_part = [
+            part,
+            *(step(c, part, 2, f"{j} with number {i}") for j, c in enumerate(counts, 2)),
         ]
-        counts = [*fewer, *more[len(counts) :]][:k]
+        without_part = [
+            step(c, m, 1, f"{j} of the first {i}")
+            for j, (c, m) in enumerate(zip(counts, with_part, strict=False), 1)
+        ]
+        counts = [*without_part, *with_part[len(counts) :]][:k]
     return Rule(Premise((counts[-1],)), attribute.isin({holds}), 0.0, 0.0)
 
 
-def normal_form(statement: Statement, holds: bool = True, given: Mapping[str, int] = {}) -> Normal:
-    """Return what says that a statement holds, or does not, in normal form.
+def normal_form(statement: Statement, holds: bool = True, cells: Mapping[str, int] = {}) -> Normal:
+    """Return the normal form of a statement, or of its negation.
 
     Negations are moved to the propositions (and stay before counts from both sides), nested
     conjunctions and disjunctions are joined, and so are their propositions on one attribute.
 
     Parameters
     ----------
-    given : the subset in which each of some attributes lies; it meets every subset that the
+    cells : the subset in which each of some attributes lies; it meets every subset that the
         statement speaks of wholly or not at all
     """
     take_steps(NODE // 2)
     if isinstance(statement, Proposition):
-        if statement.attribute.name in given:
-            return bool(statement.mask & given[statement.attribute.name]) == holds
+        if statement.attribute.name in cells:
+            return bool(statement.mask & cells[statement.attribute.name]) == holds
         proposition = statement if holds else ~statement
         trivial = proposition.mask in (0, proposition.attribute.full)
         return bool(proposition.mask) if trivial else proposition
@@ -300,14 +302,14 @@ def normal_form(statement: Statement, holds: bool = True, given: Mapping[str, in
     else:
         parts, least, most = statement.parts, statement.least, statement.most
     if most < len(parts) and least > 0 and least <= most:
-        return _between(least, most, [normal_form(p, True, given) for p in parts], holds)
+        return _between(least, most, [normal_form(p, True, cells) for p in parts], holds)
     if most < len(parts):  # at most: so many do not hold
         k, sign = len(parts) - most if least <= most else len(parts) + 1, False
     else:
         k, sign = least, True
     if not holds:
         k, sign = len(parts) - k + 1, not sign
-    return at_least_of(k, [normal_form(p, sign, given) for p in parts])
+    return at_least_of(k, [normal_form(p, sign, cells) for p in parts])
 
 
 def _between(least: int, most: int, parts: Sequence[Normal], holds: bool) -> Normal:

@@ -23,10 +23,10 @@ from pinesy._common.validation import FloatArray, check_number, is_iterable, lis
 from pinesy.exceptions import DomainError
 from pinesy.rules.cut_texts import (
     comparison_text,
+    exact_text,
     interval_text,
     limit,
     limit_number,
-    number_text,
     written,
 )
 from pinesy.rules.syntax.writer import format_subset
@@ -38,7 +38,7 @@ NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value is a number that can be measured against cuts.
+    """Return whether a value is a number that can be measured against cuts.
 
     Examples
     --------
@@ -97,15 +97,15 @@ class Scale:
             raise DomainError(f"{where}: cuts is {cuts!r:.60}; give a list of numbers")
         if isinstance(cuts, Sized):
             check_count(size_of(cuts), where)
-        places = tuple(_cut(cut, where) for cut in islice(cuts, MAX_CUTS + 1))
-        check_count(len(places), where)
-        for low, high in pairwise(places):
+        checked_cuts = tuple(_cut(cut, where) for cut in islice(cuts, MAX_CUTS + 1))
+        check_count(len(checked_cuts), where)
+        for low, high in pairwise(checked_cuts):
             if not low < high:
                 raise DomainError(
                     f"{where}: the cut {written(high)} follows {written(low)}; cuts must increase"
                 )
-        words = () if names is None else _checked_names(names, len(places), where)
-        return cls(places, words, check_number(blur, f"the blur of {where}"))
+        interval_names = () if names is None else _checked_names(names, len(checked_cuts), where)
+        return cls(checked_cuts, interval_names, check_number(blur, f"the blur of {where}"))
 
     @cached_property
     def intervals(self) -> tuple[str, ...]:
@@ -123,9 +123,9 @@ class Scale:
     def declaration(self) -> str:
         """The cuts, names and blur as in a ``.rules`` file."""
         cuts = ", ".join(written(cut, "<= {}") for cut in self.cuts)
-        named = f" named {format_subset(self.names)}" if self.names else ""
-        blur = f" [blur={number_text(self.blur)}]" if self.blur else ""
-        return (f" cuts {{{cuts}}}" if cuts else "") + named + blur
+        names = f" named {format_subset(self.names)}" if self.names else ""
+        blur = f" [blur={exact_text(self.blur)}]" if self.blur else ""
+        return (f" cuts {{{cuts}}}" if cuts else "") + names + blur
 
     def degrees(self, numbers: npt.NDArray[Any]) -> FloatArray:
         """Return how possible it is that each number lies in each interval: (n, intervals).
@@ -156,7 +156,7 @@ class Scale:
     def certain_numbers(self, first: int, last: int) -> tuple[float, float]:
         """Return the numbers from `low` to below `high` that are certainly in some intervals.
 
-        The intervals are those from the place `first` to `last`. With blur, the numbers at least
+        The intervals are those from index `first` to `last`. With blur, the numbers at least
         that far inside; where they are too narrow for any, the one in their middle.
 
         Examples
@@ -245,12 +245,12 @@ def cut_of(comparison: str, number: Any, where: str) -> float:
     return cut if comparison in ("<", ">=") else nextafter(cut, inf)
 
 
-def cuts_of(comparison: str, number: Any, where: str) -> set[float]:
+def needed_cuts(comparison: str, number: Any, where: str) -> set[float]:
     """Return the cuts that a comparison needs: two for ``==`` and ``!=``, else one.
 
     Examples
     --------
-    >>> sorted(cuts_of("==", 30, "age"))
+    >>> sorted(needed_cuts("==", 30, "age"))
     [30.0, 30.000000000000004]
     """
     signs = ("<", "<=") if comparison in ("==", "!=") else (comparison,)
@@ -284,19 +284,19 @@ def _finite(number: Any, where: str) -> float:
 
 
 def _checked_names(names: Iterable[str], n_cuts: int, where: str) -> tuple[str, ...]:
-    words = tuple(names) if not isinstance(names, str) and is_iterable(names) else ()
-    if len(words) != n_cuts + 1:
+    texts = tuple(names) if not isinstance(names, str) and is_iterable(names) else ()
+    if len(texts) != n_cuts + 1:
         raise DomainError(
-            f"{where}: {len(words)} names for {n_cuts + 1} intervals; give one name more than cuts"
+            f"{where}: {len(texts)} names for {n_cuts + 1} intervals; give one name more than cuts"
         )
-    for word in words:
-        if not isinstance(word, str) or not word.strip() or _reads_as_number(word):
+    for name in texts:
+        if not isinstance(name, str) or not name.strip() or _reads_as_number(name):
             raise DomainError(
-                f"{where}: {word!r:.60} is no name of an interval; names are texts, not numbers"
+                f"{where}: {name!r:.60} is no name of an interval; names are texts, not numbers"
             )
-    if len(set(words)) < len(words):
-        raise DomainError(f"{where}: two intervals have one name in {listed(words)}")
-    return words
+    if len(set(texts)) < len(texts):
+        raise DomainError(f"{where}: two intervals have one name in {listed(texts)}")
+    return texts
 
 
 def _reads_as_number(text: str) -> bool:

@@ -94,9 +94,9 @@ def verdict_text(
     if outcome == "decided":
         return ", ".join([*values[:1], *([] if certainty is None else [certain_text(certainty)])])
     if outcome == "several":
-        more = len(values) - NAMED
-        named = [*values[:NAMED], *([f"{more} more"] if more > 0 else [])]
-        return f"undecided: {listed(named, 'or')} remain"
+        unnamed = len(values) - NAMED
+        names = [*values[:NAMED], *([f"{unnamed} more"] if unnamed > 0 else [])]
+        return f"undecided: {listed(names, 'or')} remain"
     if outcome == "no_rule":
         return "undecided: no rule decides"
     if outcome == "novel":

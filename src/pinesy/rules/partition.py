@@ -24,7 +24,7 @@ class Partition:
     Attributes
     ----------
     signs : bool array (omega, n)
-        ``signs[mu, j]`` tells whether cell `mu` lies inside ``Q_{j+1}``.
+        ``signs[mu, j]`` is true if cell `mu` lies inside ``Q_{j+1}``.
     cell_of : int array (|D_b|,)
         The cell of each value.
     """

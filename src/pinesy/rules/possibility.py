@@ -28,10 +28,10 @@ class Possibility:
     """A possibility distribution ``pi: D_a -> [0, 1]``, or one for each sample of a batch.
 
     Every property gives one answer for a single distribution and an array for a batch.
-    `outcome` says whether a value is decided on, and if not why not; `best` is None there.
+    `outcome` is whether a value is decided on, and if not why not; `best` is None there.
     A result that is not normalised is a contradiction among the rules for that sample: it has no
     best value and no certainty, even if one value is ahead of the others (`best_values` has it);
-    `contradiction` says how grave it is.
+    `contradiction` is how grave it is.
 
     Attributes
     ----------
@@ -247,10 +247,10 @@ def best_value(attribute: Attribute, numbers: FloatArray, has_best: Any) -> Any:
 
     For a batch it is an array, of dtype object where some are None.
     """
-    position = numbers.argmax(axis=-1)
+    index = numbers.argmax(axis=-1)
     if numbers.ndim == 1:
-        return attribute.domain[int(position)] if has_best else None
-    values = value_array(attribute)[position]
+        return attribute.domain[int(index)] if has_best else None
+    values = value_array(attribute)[index]
     if has_best.all():
         return values
     values = values.astype(object)
@@ -271,9 +271,9 @@ def most_valued(attribute: Attribute, is_best: BoolArray) -> Any:
 def summary(attribute: Attribute, numbers: FloatArray) -> str:
     """Return an attribute and the largest numbers of its values, in words."""
     order = np.argsort(-numbers, kind="stable")
-    shown = [f"{show_value(attribute.domain[i])}: {numbers[i]:.4g}" for i in order[:6]]
-    more = ", ..." if len(order) > 6 else ""
-    return f"{attribute.name}, {{{', '.join(shown)}{more}}}"
+    degrees = [f"{show_value(attribute.domain[i])}: {numbers[i]:.4g}" for i in order[:6]]
+    ellipsis = ", ..." if len(order) > 6 else ""
+    return f"{attribute.name}, {{{', '.join(degrees)}{ellipsis}}}"
 
 
 def value_array(attribute: Attribute) -> npt.NDArray[Any]:

@@ -63,7 +63,7 @@ class Proposition(Conjoinable):
     """The proposition ``a in P``; its negation is ``a in D_a minus P`` (`complement` or ``~``)."""
 
     attribute: "Attribute"
-    #: The subset `P`: bit `i` tells whether ``domain[i]`` is in it.
+    #: The subset `P`: bit `i` is 1 if ``domain[i]`` is in it.
     mask: int
     #: The text of the condition that gave the subset, kept for printing.
     condition: str | None = field(default=None, compare=False)
@@ -143,8 +143,8 @@ class Premise(Conjoinable):
     def first(self, most: int) -> str:
         """Return the premise in one line; of a longer one the first `most` propositions."""
         left = len(self.propositions) - most
-        shown = Premise(self.propositions[:most]) if left > 0 else self
-        return " ".join(str(shown).split()) + f" and {left} more propositions" * (left > 0)
+        premise = Premise(self.propositions[:most]) if left > 0 else self
+        return " ".join(str(premise).split()) + f" and {left} more propositions" * (left > 0)
 
     def __str__(self) -> str:
         parts = [_bracketed(p, len(self.propositions)) for p in self.propositions]
@@ -201,7 +201,7 @@ class Compound(Logical):
         return all_of(self, other)
 
     def is_gate(self, conjunction: bool) -> bool:
-        """Tell whether this is a conjunction, or a disjunction, of its parts."""
+        """Return whether this is a conjunction, or a disjunction, of its parts."""
         n = len(self.parts)
         return self.most == n and self.least == (n if conjunction else 1)
 
@@ -211,11 +211,11 @@ class Compound(Logical):
             return f"not {_bracketed(self.parts[0], 0)}"
         if self.is_gate(True) or self.is_gate(False):
             return (" and " if least == n else " or ").join(_bracketed(p, n) for p in self.parts)
-        words = [f"at least {least}"] * (least > 0) + [f"at most {most}"] * (most < n)
+        bounds = [f"at least {least}"] * (least > 0) + [f"at most {most}"] * (most < n)
         if least == most:
-            words = [f"exactly {least}"]
+            bounds = [f"exactly {least}"]
         parts = ", ".join(map(str, self.parts))
-        return " and ".join(f"{word} of ({parts})" for word in words)
+        return " and ".join(f"{bound} of ({parts})" for bound in bounds)
 
     __repr__ = __str__
 
@@ -244,7 +244,7 @@ def all_of(*parts: Statement) -> Premise | Compound:
     """Return ``p and q and ...``: a premise where all parts are propositions."""
     flat = tuple(_flat(parts, conjunction=True))
     if not any(isinstance(part, Compound) for part in flat):
-        return Premise(flat)  # type: ignore[arg-type]  # it says what is wrong with other things
+        return Premise(flat)  # type: ignore[arg-type]  # which refuses anything else
     return Compound(flat, len(flat), len(flat))
 
 

@@ -10,7 +10,7 @@ from pinesy._common.validation import as_list
 from pinesy.display.cascade_picture import GraphNode, graph_of, roles_of
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.rules_text import parse
+from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
 from pinesy.studio.session import Asked, Session, endpoints
 

@@ -21,7 +21,6 @@ import numpy as np
 from pinesy._common.budgets import any_budget, take_steps
 from pinesy._common.masks import mask_of
 from pinesy.exceptions import DomainError
-from pinesy.rules.syntax.expression_grammar import ExpressionGrammar
 from pinesy.rules.syntax.expressions import (
     ARITHMETIC,
     COMPARISONS,
@@ -33,14 +32,14 @@ from pinesy.rules.syntax.expressions import (
     Membership,
     evaluator,
 )
-from pinesy.rules.syntax.value_reader import ValueReader
+from pinesy.rules.syntax.reader import ExpressionReader, Reader
 
 if TYPE_CHECKING:
     from pinesy.rules.attributes import Attribute
 
 #: Conditions that are cached.
 MAX_CACHED = 256
-#: Whole numbers up to here are exact in 64 bits, with room for a sum; and in a double.
+#: Whole numbers up to here are exact in 64 bits, also in a sum of two; and in a double.
 MAX_INTEGER, MAX_EXACT = 2**62, 2**53
 #: Nodes of a condition that NumPy computes for one value in a step; a set is worth more of them.
 NODES, IS_IN = 20, 5
@@ -56,7 +55,7 @@ class Condition:
     ----------
     expression : its tree; names are numbered in the order in which they were given
     text : its standard form
-    pattern : its text with numbers in place of names: conditions of one pattern hold for the
+    pattern : its text with indices for names: conditions of one pattern hold for the
         same components, whatever these are called
     """
 
@@ -80,8 +79,8 @@ def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     >>> condition.holds((3, 4)), condition.holds((3, 5)), condition.text
     (True, False, 'left + right == 7')
     """
-    reader = ValueReader(source)
-    grammar = ExpressionGrammar(reader, {name: number for number, name in enumerate(names)})
+    reader = Reader(source)
+    grammar = ExpressionReader(reader, {name: index for index, name in enumerate(names)})
     with any_budget():
         expression = grammar.either()
     reader.expect_end("the end of the condition")
@@ -90,9 +89,9 @@ def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     return Condition(expression, f"({text})" if grammar.loose else text, pattern)
 
 
-def read_condition(reader: ValueReader, names: Sequence[str]) -> Condition:
+def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
     """Read a condition inside a rule: one comparison, or any formula in brackets."""
-    grammar = ExpressionGrammar(reader, {name: number for number, name in enumerate(names)})
+    grammar = ExpressionReader(reader, {name: index for index, name in enumerate(names)})
     expression = grammar.negation()
     return Condition(expression, *grammar.texts())
 
@@ -124,8 +123,8 @@ def _evaluate(condition: Condition, attribute: "Attribute") -> int:
     holds = condition.holds
     take_steps(2 * size * nodes)
     # A text may use the name of a product too, after those of its components.
-    whole = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
-    return _mask(whole, attribute, f"'{condition.text:.60}'")
+    holds_with_product = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
+    return _mask(holds_with_product, attribute, f"'{condition.text:.60}'")
 
 
 def _counts(expression: Expression) -> tuple[int, int]:
@@ -139,21 +138,21 @@ def _counts(expression: Expression) -> tuple[int, int]:
 
 def _mask(holds: Callable[[Any], object], attribute: "Attribute", text: str) -> int:
     """Return the mask of the values for which `holds` of the tuple of their components."""
-    places = []
-    for position, value in enumerate(attribute.domain):
+    indices = []
+    for index, value in enumerate(attribute.domain):
         try:
             answer = holds(value if attribute.factors else (value,))
         except FAILURES as error:
-            place = f"attribute {attribute.name!r}, value {value!r}"
-            raise DomainError(f"{place}: {text} fails: {error}") from error
+            source = f"attribute {attribute.name!r}, value {value!r}"
+            raise DomainError(f"{source}: {text} fails: {error}") from error
         if not isinstance(answer, bool | np.bool_):
             raise DomainError(
                 f"attribute {attribute.name!r}, value {value!r}: {text} gives {answer!r:.60}; it "
                 "must give true or false"
             )
         if answer:
-            places.append(position)
-    return mask_of(places)
+            indices.append(index)
+    return mask_of(indices)
 
 
 # --- over whole domains ---
@@ -213,26 +212,28 @@ def compared_mask(column: ValueColumn | None, sign: str, number: Any) -> int | N
     terms = Expression("name", content=0), Expression("constant", content=number)
     take_steps(column.values.size * (1 + len(terms)) // NODES)
     try:
-        return vectorised_mask(Expression("compare", terms, (sign,)), [column], whole=False)
+        return vectorised_mask(Expression("compare", terms, (sign,)), [column], is_product=False)
     except NotVectorisedError:
         return None
 
 
-def vectorised_mask(expression: Expression, factors: Sequence[ValueColumn], whole: bool) -> int:
+def vectorised_mask(
+    expression: Expression, factors: Sequence[ValueColumn], is_product: bool
+) -> int:
     """Return the mask of the tuples of factors' values that meet a condition.
 
     Parameters
     ----------
     expression : the condition; its names are numbered as the factors
     factors : the columns of the factors, or the one of a plain attribute
-    whole : whether the name after those of the factors is the tuple of all
+    is_product : whether the name after those of the factors is the tuple of all
     """
     columns, n = list(factors), len(factors)
     for i, (values, kind, low, high) in enumerate(factors if n > 1 else ()):
         shape = [1] * n
         shape[i] = -1
         columns[i] = ValueColumn(values.reshape(shape), kind, low, high)
-    if whole:
+    if is_product:
         columns.append(ValueColumn(tuple(columns), tuple))
     answer = _compute(expression, columns)
     if answer.kind is not bool:
@@ -306,7 +307,7 @@ def _as_number(column: ValueColumn) -> ValueColumn:
 
 
 def _exact(column: ValueColumn) -> bool:
-    """Tell whether the numbers of a column are doubles."""
+    """Return whether the numbers of a column are doubles."""
     return column.kind is float or (column.low >= -MAX_EXACT and column.high <= MAX_EXACT)
 
 
@@ -336,8 +337,8 @@ def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> Value
 def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
     if left.kind is tuple and right.kind is tuple and sign in ("==", "!="):
         same: Any = len(left.values) == len(right.values)
-        for one, two in zip(left.values, right.values, strict=False):
-            same = same & _compared("==", one, two)
+        for first, second in zip(left.values, right.values, strict=False):
+            same = same & _compared("==", first, second)
         return same if sign == "==" else np.logical_not(same)
     if left.kind is right.kind is int:  # the common case
         return COMPARISONS[sign](left.values, right.values)

@@ -41,9 +41,9 @@ RANGES: dict[str, Callable[..., Limits | None]] = {
     "%": lambda _a, b: (0, b[0] - 1) if b[0] == b[1] > 0 else None,
     "negative": lambda a: (-a[1], -a[0]),
 }
-#: What an expression may raise that the values it is tried on are to blame for.
+#: Errors of an expression that depend on the values it is computed for.
 FAILURES = (ArithmeticError, AttributeError, DomainError, LookupError, TypeError, ValueError)
-#: How tightly the parts of an expression are bound; what binds less stands in brackets.
+#: How tightly the parts of an expression are bound; what binds less is written in brackets.
 _BINDING = {"or": 1, "and": 2, "not": 3, "compare": 4, "+": 5, "-": 5, "*": 6, "//": 6, "%": 6}
 #: What binds tightest: names, constants, tuples, minus.
 _ATOM = 7
@@ -64,7 +64,7 @@ class Expression(NamedTuple):
     kind : ``constant``, ``name``, ``tuple``, ``negative``, a sign ``+ - * // %``, ``compare``,
         ``and``, ``or`` or ``not``
     parts : the operands
-    content : of a constant its value; of a name what it stands for, mostly its number among those
+    content : of a constant its value; of a name what it refers to, mostly its index among those
         that may be used; of a comparison its tests, one less than its operands: signs, or a
         `Membership` (whose right operand is the constant none)
     """
@@ -74,7 +74,7 @@ class Expression(NamedTuple):
     content: Any = None
 
     def names(self) -> Iterator[Any]:
-        """Go through the contents of the names that occur, each as often as it does."""
+        """Yield the contents of the names that occur, with repetitions."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -147,7 +147,7 @@ def _number(value: object) -> int | float:
 
 
 def expression_text(node: Expression, names: Sequence[str], within: str | int = 0) -> str:
-    """Return the text of an expression, given its names, for a place inside another.
+    """Return the text of an expression, given its names, in brackets if `within` binds tighter.
 
     Examples
     --------

@@ -44,7 +44,7 @@ _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 
 class Token(NamedTuple):
-    """A piece of the text: its kind (word, name, number, string, sign, end) and place."""
+    """A piece of the text: its kind (word, name, number, string, sign, end), text and offset."""
 
     kind: str
     text: str
@@ -59,11 +59,11 @@ def fail(source: str, start: int, problem: str, file: str = "") -> NoReturn:
     text = source[begin : end if end >= 0 else len(source)]
     column = start - begin + 1
     window = max(0, column - 41)
-    shown = printable(text[window : window + 80])
+    excerpt = printable(text[window : window + 80])
     pointer = " " * len(printable(text[window : column - 1])) + "^"
-    place = f"line {line}, column {column}"
-    place = f"{file}: {place}" if file else place
-    message = f"{place}: {problem}\n    {shown}\n    {pointer}"
+    location = f"line {line}, column {column}"
+    location = f"{file}: {location}" if file else location
+    message = f"{location}: {problem}\n    {excerpt}\n    {pointer}"
     raise RulesTextError(message, line, column)
 
 
@@ -83,7 +83,7 @@ def tokenize(source: str, file: str = "") -> list[Token]:
 
 
 def _unexpected(character: str) -> str:
-    """Say what is wrong with a character that starts no token, and the cure."""
+    """Return the problem with a character that starts no token, and the cure."""
     cures = {
         '"': "this text has no closing quote on its line",
         "`": "this name has no closing backquote on its line",
@@ -114,13 +114,13 @@ class TokenizedText:
         """Raise `RulesTextError` at a token of this text."""
         fail(self.text, token.start, problem, self.file)
 
-    def closing(self, position: int) -> int:
-        """Return the position of the bracket that closes the one at `position`."""
-        return self._pairs[position]
+    def closing(self, index: int) -> int:
+        """Return the index of the bracket that closes the one at `index`."""
+        return self._pairs[index]
 
-    def is_sign(self, position: int, *signs: str) -> bool:
-        """Tell whether one of some signs stands at a place."""
-        token = self.tokens[position]
+    def is_sign(self, index: int, *signs: str) -> bool:
+        """Return whether the token at an index is one of some signs."""
+        token = self.tokens[index]
         return token.kind == "sign" and token.text in signs
 
     @cached_property
@@ -129,43 +129,43 @@ class TokenizedText:
         return any(token.text == "for" for token in self.tokens)
 
     def outside(self, start: int, end: int) -> Iterator[int]:
-        """Go through the positions of tokens that stand in no bracket between two places."""
-        position = start
-        while position < end:
-            yield position
-            opens = self.is_sign(position, *_CLOSING)
-            position = self.closing(position) + 1 if opens else position + 1
+        """Yield the indices of tokens between two indices that are in no bracket."""
+        index = start
+        while index < end:
+            yield index
+            opens = self.is_sign(index, *_CLOSING)
+            index = self.closing(index) + 1 if opens else index + 1
 
-    def find(self, start: int, end: int, word: str) -> int:
-        """Return where a word stands between two places, after an operand; 0 if it does not."""
-        for position in self.outside(start, end):
-            kind, text, _start = self.tokens[position]
-            is_word = text == word and kind == "word"
-            if is_word and position > start and self.ends_operand(position - 1):
-                return position
+    def find(self, start: int, end: int, keyword: str) -> int:
+        """Return the index of a word between two indices, after an operand; 0 if there is none."""
+        for index in self.outside(start, end):
+            kind, text, _start = self.tokens[index]
+            is_word = text == keyword and kind == "word"
+            if is_word and index > start and self.ends_operand(index - 1):
+                return index
         return 0
 
     def find_sign(self, start: int, *signs: str) -> int:
-        """Return where one of some signs is next, in the bracket that a place is in; 0 if nowhere.
+        """Return the index of the next of some signs inside this bracket; 0 if there is none.
 
         The bracket of a set, after ``in``, is none of them.
         """
-        for position in self.outside(start, len(self.tokens) - 1):
-            is_set = self.is_sign(position, "{") and self.tokens[position - 1].text == "in"
-            if self.is_sign(position, *signs) and not is_set:
-                return position
-            if self.is_sign(position, *_CLOSING.values()):
+        for index in self.outside(start, len(self.tokens) - 1):
+            is_set = self.is_sign(index, "{") and self.tokens[index - 1].text == "in"
+            if self.is_sign(index, *signs) and not is_set:
+                return index
+            if self.is_sign(index, *_CLOSING.values()):
                 _ = self._pairs  # which refuses one that closes nothing
                 break
         return 0
 
     def commas(self, start: int, end: int) -> list[int]:
-        """Return where commas stand between two places."""
-        return [p for p in self.outside(start, end) if self.is_sign(p, ",")]
+        """Return the indices of commas between two indices."""
+        return [i for i in self.outside(start, end) if self.is_sign(i, ",")]
 
-    def ends_operand(self, position: int) -> bool:
-        """Tell whether a token can be the last one of a value, a name or a bracket."""
-        kind, text, _start = self.tokens[position]
+    def ends_operand(self, index: int) -> bool:
+        """Return whether a token can be the last one of a value, a name or a bracket."""
+        kind, text, _start = self.tokens[index]
         if kind == "sign":
             return text in _CLOSING.values()
         return kind != "word" or text not in KEYWORDS or text in CONSTANTS
@@ -173,15 +173,15 @@ class TokenizedText:
     @cached_property
     def _pairs(self) -> dict[int, int]:
         pairs, opened = {}, []
-        for position, token in enumerate(self.tokens):
+        for index, token in enumerate(self.tokens):
             if token.kind != "sign":
                 continue
             if token.text in _CLOSING:
-                opened.append(position)
+                opened.append(index)
             elif token.text in _CLOSING.values():
                 if not opened or _CLOSING[self.tokens[opened[-1]].text] != token.text:
                     self.fail(f"this {token.text!r} closes nothing", token)
-                pairs[opened.pop()] = position
+                pairs[opened.pop()] = index
         if opened:
             token = self.tokens[opened[-1]]
             self.fail(f"this {token.text!r} is not closed", token)
@@ -193,19 +193,19 @@ def standard_text(source: str, renamed: Callable[[str], str | None] = lambda _na
 
     Parameters
     ----------
-    renamed : gives what stands in the place of some names
+    renamed : from a name to its replacement, or None
     """
-    words = []
-    for kind, word, _start in tokenize(source)[:-1]:
+    texts = []
+    for kind, text, _start in tokenize(source)[:-1]:
         is_name = kind in ("word", "name")
-        words.append(((is_name and renamed(word.strip("`"))) or word, kind == "sign"))
-    return spaced(words)
+        texts.append(((is_name and renamed(text.strip("`"))) or text, kind == "sign"))
+    return spaced(texts)
 
 
-def spaced(words: Iterable[tuple[str, bool]]) -> str:
+def spaced(texts: Iterable[tuple[str, bool]]) -> str:
     """Write words and signs (each with whether it is one), with spaces where they belong."""
     parts: list[str] = []
-    for word, is_sign in words:
-        tight = not parts or parts[-1][-1:] in ("(", "[", "{") or (is_sign and word in ")]},")
-        parts.append(word if tight else f" {word}")
+    for text, is_sign in texts:
+        tight = not parts or parts[-1][-1:] in ("(", "[", "{") or (is_sign and text in ")]},")
+        parts.append(text if tight else f" {text}")
     return "".join(parts)

@@ -40,11 +40,11 @@ def format_value(value: object, depth: int = 0) -> str:
         inside = ", ".join(format_value(part, depth + 1) for part in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     kind = type(value).__name__
-    shown = (
+    described = (
         f"the value {cut_repr(value)} of type {kind}" if kind != "int" else "a huge whole number"
     )
     raise DomainError(
-        f"{shown} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
+        f"{described} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
         f"digits, finite decimals, true, false, none, and tuples of these up to {MAX_DEPTH} deep"
     )
 
@@ -92,10 +92,10 @@ def _follows(value: Hashable, after: Hashable) -> bool:
 
 
 def is_run(values: Sequence[Hashable]) -> bool:
-    """Tell whether the values are whole numbers that follow each other."""
+    """Return whether the values are whole numbers that follow each other."""
     return all(map(_follows, values, values[1:]))
 
 
 def _is_word(text: str) -> bool:
-    """Tell whether a name or value can be written as it is, without quotes."""
+    """Return whether a name or value can be written as it is, without quotes."""
     return _BARE.fullmatch(text) is not None and text not in KEYWORDS
