@@ -50,7 +50,7 @@ READERS: dict[str, list[str]] = {
 SAVES = (".rules", ".json", ".zip")
 WRITERS = [*COMMANDS, *SAVES]
 OLD = "what was there before"
-#: Those that take long or ask somebody. They write as the others do, which tests/house/test_writing
+#: Those that take long or ask somebody. They write as the others do, which tests/architecture/test_writing
 #: sees; reproduction/tests/test_resume.py kills experiments.
 LONG = {"demo", "studio", "addition", "sudoku", "rsbench", "guarantees"}
 

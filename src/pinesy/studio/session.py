@@ -65,7 +65,7 @@ class RememberedReports:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What the rooms show and change: replaced as a whole, never altered.
+    """What the views show and change: replaced as a whole, never altered.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Session:
     data_path : the data file, if there is one
     how : how the data file is read, as `read_samples` takes it (`transform`, `ids`, ...)
     rows : the samples of the data
-    version : counts the replacements, so that rooms see when to look again
+    version : counts the replacements, so that views see when to look again
     lock : to be held while `work` is replaced by something made of it
     jobs : the work in the background
     labels : those that were changed by hand
@@ -332,5 +332,5 @@ Endpoint = Callable[[Session, Asked], Any]
 
 
 def endpoints(*functions: Endpoint) -> dict[str, Endpoint]:
-    """Return the endpoints of a room by their names, which are those of the functions."""
+    """Return the endpoints of a view by their names, which are those of the functions."""
     return {function.__name__: function for function in functions}

@@ -1,7 +1,7 @@
-"""The studio as a web application, served on loopback: page, files, and endpoints of the rooms.
+"""The studio as a web application, served on loopback: page, files, and endpoints of the views.
 
-A room is a module ``<name>_room.py`` here, with `ENDPOINTS`: functions from the session and what is
-asked (a JSON object) to what JSON can hold, by name; and ``static/rooms/<name>.js``, an ES module
+A view is a module ``<name>_view.py`` here, with `ENDPOINTS`: functions from the session and what is
+asked (a JSON object) to what JSON can hold, by name; and ``static/views/<name>.js``, an ES module
 that exports ``open(place, studio)``: it fills the element `place`, once, when its tab is first
 chosen. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>", {...})``. A
 `PinesyError` that a function raises is shown to the user with its message.
@@ -32,7 +32,7 @@ from pinesy._common.files import scratch_directory, writing
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import evidence_batch, samples_data
-from pinesy.studio import data_room, learn_room, rules_room, sample_room, why_room
+from pinesy.studio import data_view, learn_view, rules_view, sample_view, why_view
 from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.guard import ENTRANCE, Access, Guard
 from pinesy.studio.question import sample_given
@@ -53,33 +53,33 @@ HOST = "127.0.0.1"
 PORT, PORTS = 8765, 50
 #: Seconds that open requests get when the studio ends.
 GRACE = 2
-#: Requests of the rooms that are worked on at a time (and as many of the page around them), and
+#: Requests of the views that are worked on at a time (and as many of the page around them), and
 #: those that may wait.
 THREADS, MOST_WAITING = 8, 1_000
 
 
-#: The tabs of the page, by what their rooms are called, in their order.
-ROOMS = {
-    "rules": ("Rules", rules_room.ENDPOINTS),
-    "sample": ("Sample", sample_room.ENDPOINTS),
-    "why": ("Why", why_room.ENDPOINTS),
-    "data": ("Data", data_room.ENDPOINTS),
-    "learn": ("Learn", learn_room.ENDPOINTS),
+#: The tabs of the page, by what their views are called, in their order.
+VIEWS = {
+    "rules": ("Rules", rules_view.ENDPOINTS),
+    "sample": ("Sample", sample_view.ENDPOINTS),
+    "why": ("Why", why_view.ENDPOINTS),
+    "data": ("Data", data_view.ENDPOINTS),
+    "learn": ("Learn", learn_view.ENDPOINTS),
 }
 
 
-# --- what the page around the rooms asks for: the state of the work, its files, undo -------------
+# --- what the page around the views asks for: the state of the work, its files, undo -------------
 
 
-def rooms(session: Session, _asked: Asked) -> dict[str, Any]:
+def views(session: Session, _asked: Asked) -> dict[str, Any]:
     """Return the tabs, and the first one to open: where one draws, if a network reads drawings."""
-    tabs = [{"name": name, "title": title} for name, (title, _) in ROOMS.items()]
-    drawn = sample_room.pictured(session.work.model, session.work.rules)
-    return {"rooms": tabs, "first": "sample" if drawn else "rules"}
+    tabs = [{"name": name, "title": title} for name, (title, _) in VIEWS.items()]
+    drawn = sample_view.pictured(session.work.model, session.work.rules)
+    return {"views": tabs, "first": "sample" if drawn else "rules"}
 
 
 def state(session: Session, _asked: Asked) -> dict[str, Any]:
-    """Return what the header shows, and what tells rooms to look again.
+    """Return what the header shows, and what tells views to look again.
 
     ``changed`` names the files that are no longer what was read.
     """
@@ -151,10 +151,10 @@ def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
         yield f"row {row + 1}", {"row": row, "inputs": {}}
 
 
-#: What may be asked, by room and name.
+#: What may be asked, by view and name.
 ENDPOINTS = {
-    "shell": endpoints(job, keep, page, reload, rooms, state, stop, undo),
-    **{name: own for name, (_, own) in ROOMS.items()},
+    "shell": endpoints(job, keep, page, reload, views, state, stop, undo),
+    **{name: own for name, (_, own) in VIEWS.items()},
 }
 
 
@@ -166,15 +166,15 @@ def application(session: Session, access: Access) -> Starlette:
     routes: list[Route | Mount] = [
         Route("/", _page),
         Route(ENTRANCE, _enter, methods=["POST"]),
-        Route("/api/{room}/{name}", _answer, methods=["POST"]),
+        Route("/api/{view}/{name}", _answer, methods=["POST"]),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     if SHARED.is_dir():
         routes.append(Mount("/shared", StaticFiles(directory=SHARED)))
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=access)])
     app.state.session, app.state.access = session, access
-    # The page itself has threads of its own, so that it can stop what takes those of the rooms.
-    app.state.shell_threads, app.state.room_threads = Threads(), Threads()
+    # The page itself has threads of its own, so that it can stop what takes those of the views.
+    app.state.shell_threads, app.state.view_threads = Threads(), Threads()
     return app
 
 
@@ -203,15 +203,15 @@ async def _enter(request: Request) -> Response:
 
 async def _answer(request: Request) -> Response:
     """Run an endpoint beside the server's loop, and make JSON of what it returns or raises."""
-    room, name = (request.path_params[key] for key in ("room", "name"))
-    endpoint = ENDPOINTS.get(room, {}).get(name)
+    view, name = (request.path_params[key] for key in ("view", "name"))
+    endpoint = ENDPOINTS.get(view, {}).get(name)
     if endpoint is None:
         return as_json({"error": "there is no such endpoint"}, 404)
     asked = await _asked(request, MOST_BYTES)
     if isinstance(asked, Response):
         return asked
     state = request.app.state
-    threads = state.shell_threads if room == "shell" else state.room_threads
+    threads = state.shell_threads if view == "shell" else state.view_threads
     try:
         return as_json(await threads.run(partial(endpoint, state.session, asked)))
     except PinesyError as error:

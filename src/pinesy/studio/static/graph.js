@@ -4,7 +4,7 @@ import { button, draw, fill, make } from "/shared/elements.js";
 const STEP_X = 210;
 const STEP_Y = 44;
 const BOX = { width: 150, height: 30 };
-/** Letters that a box has room for. */
+/** Letters that fit into a box. */
 const LETTERS = 19;
 /** How much a key or a turn of the wheel zooms and pans. */
 const ZOOM = 1.2;

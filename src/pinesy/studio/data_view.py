@@ -1,4 +1,4 @@
-"""The room Data: how right the rules are on the data, which rows are suspicious, other labels."""
+"""The Data view: how right the rules are on the data, which rows are suspicious, other labels."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from pinesy.learning import Audit, DecisionReport
 from pinesy.learning.rules_again import AuditedRules, unused_inputs
 from pinesy.learning.set_audits import Judged
 from pinesy.samples import Batch, columns_of, read_samples, value_texts
-from pinesy.studio.learn_room import learned_difference
+from pinesy.studio.learn_view import learned_difference
 from pinesy.studio.question import place_of
 from pinesy.studio.row_table import LabelEdit
 from pinesy.studio.session import (

@@ -1,6 +1,6 @@
 import { button, counted, degreeText, fill, make } from "/shared/elements.js";
 import { curve } from "../curve.js";
-import { FreshRoom } from "../fresh_room.js";
+import { FreshView } from "../fresh_view.js";
 import { JobLine } from "../jobs.js";
 import { Pager, choice, field, fields, named, percent, sortHead, table } from "../tables.js";
 
@@ -15,11 +15,11 @@ const METHODS = [
 ];
 
 /** How right the rules are on the data, and which rows are suspicious. */
-class DataRoom extends FreshRoom {
+class DatasetView extends FreshView {
   constructor(place, studio) {
     super(place, studio, "data");
     this.before = null;
-    this.view = { sort: "worst", reversed: false };
+    this.order = { sort: "worst", reversed: false };
     this.figuresJob = new JobLine(studio);
     this.auditJob = new JobLine(studio);
     this.learnJob = new JobLine(studio);
@@ -179,21 +179,21 @@ class DataRoom extends FreshRoom {
   }
 
   async page(start) {
-    const asked = { method: this.methods.value, ...this.view, start, count: ROWS };
+    const asked = { method: this.methods.value, ...this.order, start, count: ROWS };
     const { rows, total } = await this.studio.ask("data/page", asked);
     fill(this.rows, this.rowTable(rows));
     this.pager.show(start, rows.length, total);
   }
 
   async sort(sort, reversed) {
-    this.view = { sort, reversed };
+    this.order = { sort, reversed };
     await this.page(0);
     this.rows.querySelector('[aria-sort="ascending"] button, [aria-sort="descending"] button')?.focus();
   }
 
   rowTable(rows) {
     const head = (text, sort) =>
-      sortHead(text, sort, this.view, (...how) => this.studio.attempt(() => this.sort(...how)));
+      sortHead(text, sort, this.order, (...how) => this.studio.attempt(() => this.sort(...how)));
     const sorted = [["row", "row"], ["suspicion", "suspicion"], ["distance", "nabla"], ["label", "label"]];
     const filled = table("Rows", [], rows.map((row) => this.cells(row)), { class: "rows-table" });
     const heads = [
@@ -234,7 +234,7 @@ class DataRoom extends FreshRoom {
     return make("span", {}, `${row.attribute} `, select);
   }
 
-  /** Look at a row in the room of samples. */
+  /** Look at a row in the view of samples. */
   open(row) {
     this.studio.setSample({ row, inputs: {} });
     this.studio.go("sample");
@@ -291,8 +291,8 @@ class DataRoom extends FreshRoom {
   }
 }
 
-/** Fill the room. */
+/** Fill the view. */
 export async function open(place, studio) {
-  const room = new DataRoom(place, studio);
-  await room.update();
+  const view = new DatasetView(place, studio);
+  await view.update();
 }

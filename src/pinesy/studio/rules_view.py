@@ -1,4 +1,4 @@
-"""The room Rules: the text of the rules, what is wrong with it, what is odd in it, its graph."""
+"""The Rules view: the text of the rules, what is wrong with it, what is odd in it, its graph."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -51,7 +51,7 @@ def look(session: Session, asked: Asked) -> dict[str, Any]:
 
 
 def use(session: Session, asked: Asked) -> dict[str, Any]:
-    """Go on with the rules of a text, in all rooms."""
+    """Go on with the rules of a text, in all views."""
     rules = _parsed(session, asked)
     with session.lock:
         session.use(session.work.with_rules(rules, asked["text"]))

@@ -1,4 +1,4 @@
-"""The room Why: why a value is as possible and as certain, why not another, and how far it is."""
+"""The Why view: why a value is as possible and as certain, why not another, and how far it is."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The room Learn: parameters or rules from the data, compared with those before, then accepted."""
+"""The Learn view: parameters or rules from the data, compared with those before, then accepted."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping

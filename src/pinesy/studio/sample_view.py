@@ -1,4 +1,4 @@
-"""The room Sample: the rows of the data, and what the rules make of one sample."""
+"""The Sample view: the rows of the data, and what the rules make of one sample."""
 
 from collections.abc import Mapping
 from typing import Any
