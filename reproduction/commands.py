@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TextIO
 import typer
 from typer.core import TyperCommand
 
-from pinesy.cli.app import SETTINGS, run
+from pinesy.cli.app import SETTINGS, run_program
 from pinesy.cli.options import OutputFile, format_of
 from pinesy.cli.output import Screen, open_output
 from pinesy.exceptions import DataError
@@ -382,4 +382,4 @@ app.command(help=REPORT_HELP)(report)
 
 def main() -> None:
     """Run the command line."""
-    run(app, "python -m reproduction")
+    run_program(app, "python -m reproduction")
