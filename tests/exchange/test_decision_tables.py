@@ -24,7 +24,7 @@ from pinesy import (
     write_decision_table,
 )
 from pinesy.exchange import table_sheets
-from pinesy.exchange.table_cells import AttributeCells
+from pinesy.exchange.decision_tables import AttributeCells
 from pinesy.problems import addition
 from strategies import cascades
 

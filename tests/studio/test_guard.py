@@ -184,7 +184,7 @@ def test_no_content_makes_the_studio_fail(data_client: TestClient, content: str)
     for view, functions in ENDPOINTS.items():
         for name, function in functions.items():
             source = inspect.getsource(inspect.getmodule(function) or web_application)
-            for key in sorted(set(re.findall(r'asked\.get\("(\w+)"', source + common))):
+            for key in sorted(set(re.findall(r'payload\.get\("(\w+)"', source + common))):
                 usual = {"sample": '{"row": 0}', "attribute": '"street"'} | {key: content}
                 body = ",".join(f'"{key}":{value}' for key, value in usual.items())
                 answer = data_client.post(f"/api/{view}/{name}", content=f"{{{body}}}")
