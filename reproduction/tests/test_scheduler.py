@@ -13,7 +13,7 @@ pytest.importorskip("safetensors")
 pytest.importorskip("mlxtend")
 
 from messages import raises_saying
-from pinesy import antipignistic, minimum_specificity, problems
+from pinesy import antipignistic, minimum_specificity
 from pinesy.exceptions import DataError, DomainError
 from pinesy.learning import accuracy
 from pinesy.nets import PAPER as PAPER_RECIPE
@@ -34,7 +34,7 @@ from pinesy.problems import (
     sudoku_labels,
     sudoku_samples,
 )
-from reproduction import Experiment, Store, bench, experiments_of, scheduler
+from reproduction import Experiment, Store, bench, experiments_of, scales, scheduler
 from reproduction.mnist import Mnist
 from reproduction.scales import PAPER, QUICK
 from reproduction.splits import addition_split, sudoku_pools
@@ -56,7 +56,7 @@ EXPERIMENTS = [
 def few_images() -> Iterator[None]:
     """Let MNIST be small, and thresholds be few."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(problems, "mnist", few_mnist)
+        patch.setattr(scales, "mnist", few_mnist)
         patch.setattr(bench, "candidate_tolerances", few_candidates)
         yield
 
@@ -197,7 +197,7 @@ def test_both_transformations_see_the_same_and_judge_by_their_own(lab: Lab) -> N
 
 def test_what_is_done_is_not_done_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {path: path.stat().st_mtime_ns for path in lab.results.rglob("*.json")}
-    monkeypatch.setattr(problems, "mnist", lambda: pytest.fail("no images are needed"))
+    monkeypatch.setattr(scales, "mnist", lambda: pytest.fail("no images are needed"))
     said = len(lab.said)
     outcome = lab.reproduce([*EXPERIMENTS, EXPERIMENTS[0]])
     assert (outcome.there, outcome.records) == (len(EXPERIMENTS), [])
@@ -385,6 +385,6 @@ def test_too_few_images_of_a_digit_are_told(tmp_path: Path, monkeypatch: Any) ->
     few = Mnist(
         data.train_images[ones], data.train_labels[ones], data.test_images, data.test_labels
     )
-    monkeypatch.setattr(problems, "mnist", lambda: few)
+    monkeypatch.setattr(scales, "mnist", lambda: few)
     with raises_saying(DataError, "the pools need 28 images of the digit 3"):
         Lab(tmp_path).reproduce(experiments_of("sudoku", [4], runs=[0]))

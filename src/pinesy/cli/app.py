@@ -156,7 +156,7 @@ def run_program(commands: typer.Typer, name: str) -> None:
             stream.reconfigure(errors="pinesy.escape")
     try:
         commands(prog_name=name)
-    except OSError as error:  # what is written to a file is told elsewhere
+    except OSError as error:  # errors of writing files are reported elsewhere
         _abandon_stdout()
         sys.stderr.write(f"error: the output cannot be written: {error.strerror or error}\n")
         sys.exit(3)

@@ -172,14 +172,14 @@ def explain(
 def find_sample(batches: Iterable[Batch], name: str | None, data: Path) -> tuple[Batch, int, int]:
     """Return a sample of a file, by default the first: its batch, its index there, its row from 1.
 
-    It is named by an entry of a column that tells samples apart, else by its row. Where such a
+    It is named by its id in a column of ids, else by its row. Where such a
     column has numbers, a number is never a row.
     """
     row_number = int(name) if name is not None and name.isascii() and name.isdigit() else None
     rows, ids, by_row = 0, dict[str, None](), None
     for batch in batches:
-        for index, entries in enumerate(zip(*batch.ids.values(), strict=True)):
-            texts = [str(entry) for entry in entries]
+        for index, sample_ids in enumerate(zip(*batch.ids.values(), strict=True)):
+            texts = [str(sample_id) for sample_id in sample_ids]
             if name in texts:
                 return batch, index, rows + index + 1
             ids.update(dict.fromkeys(texts))
@@ -189,12 +189,12 @@ def find_sample(batches: Iterable[Batch], name: str | None, data: Path) -> tuple
             if name is None or not batch.ids:
                 return by_row
         rows += len(batch)
-    if by_row is not None and not any(name.isdigit() for name in ids):
+    if by_row is not None and not any(text.isdigit() for text in ids):
         return by_row
     start = f"{data}: there is no sample {name!r:.80}; "
     if ids:
         matches = get_close_matches(str(name), list(ids)[:MOST_NAMES], n=3, cutoff=0.0)
-        nearest = ", ".join(repr(name)[:80] for name in matches)
+        nearest = ", ".join(repr(text)[:80] for text in matches)
         count = counted(len(ids), "id")
         raise DataError(f"{start}{rows:,} rows have {count}, the nearest {nearest}")
     cure = "" if row_number is not None else "; to name it by an id, name the column: --id NAME"

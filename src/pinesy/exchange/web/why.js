@@ -165,7 +165,7 @@ export function decidingValues(state, attribute, place) {
   return reached({ attribute, place }, behind, (waiting) => waiting.length > MAX_RESTRAINTS);
 }
 
-/** Tell whether some value is known to reach 1 always, here and in everything behind. */
+/** Return whether some value is known to reach 1 always, here and in everything behind. */
 export function isCoherent(rules, attribute) {
   return setsBehind(rules, [attribute]).every((set) => set.coherent);
 }

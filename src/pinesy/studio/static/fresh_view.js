@@ -1,4 +1,4 @@
-// What views have in common whose content is made anew when what it depends on changes.
+// Views whose content is loaded again when what it depends on changes.
 import { latest } from "./timing.js";
 
 export class FreshView {
@@ -16,7 +16,7 @@ export class FreshView {
     return `${version} ${rows} ${reading}`;
   }
 
-  /** Tell whether the content is to be made when the view is looked at. */
+  /** Return whether the content is to be loaded when the view is shown. */
   due() {
     return this.stale;
   }

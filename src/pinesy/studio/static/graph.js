@@ -86,10 +86,10 @@ export class RuleGraph {
   }
 
   box(box, { x, y }) {
-    const [name, told] = words(box);
+    const [name, description] = words(box);
     const open = () => this.open(box.key);
     const pressed = {
-      role: "button", tabindex: 0, "aria-label": told, onclick: open,
+      role: "button", tabindex: 0, "aria-label": description, onclick: open,
       onkeydown: (event) => event.key === "Enter" && open(),
     };
     return draw(
@@ -100,7 +100,7 @@ export class RuleGraph {
         "data-key": box.key,
         ...(box.count > 1 ? pressed : {}),
       },
-      draw("title", {}, told),
+      draw("title", {}, description),
       draw("rect", { ...BOX, rx: 6 }),
       draw("text", { x: BOX.width / 2, y: BOX.height / 2 }, short(name)),
     );

@@ -18,8 +18,8 @@ history.replaceState(null, "", `/${location.hash}`);
 
 function tab(view) {
   const { name, title } = view;
-  const told = { role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}` };
-  return button(title, () => choose(name), told);
+  const attributes = { role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}` };
+  return button(title, () => choose(name), attributes);
 }
 
 async function choose(name) {

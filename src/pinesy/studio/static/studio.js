@@ -100,7 +100,7 @@ export class Studio extends EventTarget {
     this.dispatchEvent(new Event("sample"));
   }
 
-  /** Ask how things are; views are told if something is new. */
+  /** Ask for the state; an event informs views if it is new. */
   async refresh() {
     this.receive(await this.ask("shell/state"));
   }

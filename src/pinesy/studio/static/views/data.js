@@ -100,8 +100,8 @@ class DatasetView extends FreshView {
   async evaluate() {
     const attribute = this.attributes.value;
     if (this.graded.has(attribute)) {
-      const told = `The labels of ${attribute} are distributions: no answer is the right one.`;
-      fill(this.figures, make("p", { class: "quiet" }, told));
+      const text = `The labels of ${attribute} are distributions: no answer is the right one.`;
+      fill(this.figures, make("p", { class: "quiet" }, text));
       return;
     }
     const found = await this.run(this.figuresJob, "data/evaluate", { attribute });
@@ -112,7 +112,7 @@ class DatasetView extends FreshView {
     const same = this.before?.attribute === found.attribute;
     const change = (key) => (same && this.before[key] !== found[key] ? `${percent(this.before[key])} → ` : "");
     const cell = (key) => change(key) + percent(found[key]);
-    const told = "Share of right answers on the surest share of the samples";
+    const text = "Share of right answers on the surest share of the samples";
     const parts = [
       table(
         "Predictions",
@@ -126,8 +126,8 @@ class DatasetView extends FreshView {
       make(
         "figure",
         {},
-        make("figcaption", {}, `${told}, from the surest one to all of them`),
-        curve(found.curve, told),
+        make("figcaption", {}, `${text}, from the surest one to all of them`),
+        curve(found.curve, text),
       ),
       ...this.coverageTable(found.coverage),
       ...this.confusion(found),
@@ -282,10 +282,10 @@ class DatasetView extends FreshView {
     if (!found) return fill(place, "Learning was stopped.");
     const pair = ([s, r]) => `s ${degreeText(s)}, r ${degreeText(r)}`;
     const rows = found.rows.map((row) => [row.set, make("code", {}, row.text), pair(row.before), pair(row.after)]);
-    const told = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
+    const text = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
     return fill(
       place,
-      make("p", {}, told),
+      make("p", {}, text),
       rows.length ? table("Parameters", ["set", "rule", "with the file's labels", "with these"], rows) : null,
     );
   }

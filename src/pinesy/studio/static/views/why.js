@@ -29,7 +29,7 @@ class WhyView extends FreshView {
     return this.take() || this.stale;
   }
 
-  /** Take the question that another view asks; tell whether there was one. */
+  /** Take the question of another view; return whether there was one. */
   take() {
     const { question } = this.studio;
     this.studio.question = null;
