@@ -58,7 +58,7 @@ class Plot:
 
 
 def can_plot() -> bool:
-    """Tell whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 

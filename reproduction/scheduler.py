@@ -189,7 +189,7 @@ class _Loop:
         return self._records
 
     def _done(self, experiment: Experiment) -> bool:
-        """Do an experiment, unless it is done; tell whether it is, and is not in other hands."""
+        """Do an experiment unless it is done; return whether it is done now."""
         with self._store.lock(experiment) as mine:
             if not mine:
                 return False

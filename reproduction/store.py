@@ -93,7 +93,7 @@ class Store:
         return experiment.path(self.directory)
 
     def has(self, experiment: Experiment) -> bool:
-        """Tell whether an experiment is done; a file that is not its record is an error."""
+        """Return whether an experiment is done; a file that is not its record is an error."""
         return self.path(experiment).exists() and bool(self.read(experiment))
 
     def read(self, experiment: Experiment) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def plain_json(text: str) -> Any:
 
 
 def is_finite(value: object) -> bool:
-    """Tell whether a value of a record is a number."""
+    """Return whether a value of a record is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 

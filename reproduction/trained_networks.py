@@ -50,7 +50,7 @@ class Seen:
     prediction: float
 
     def is_of(self, source: NetworkTraining, images: Indices) -> bool:
-        """Tell whether this is what a network makes of these images."""
+        """Return whether this is what a network makes of these images."""
         return self.source == source and np.array_equal(self.images, images)
 
 

@@ -162,6 +162,6 @@ def run_program(commands: typer.Typer, name: str) -> None:
         sys.exit(3)
 
 
-def main() -> None:
+def run_pinesy() -> None:
     """Run the command line."""
     run_program(app, "pinesy")

@@ -27,7 +27,7 @@ def check(
     *,
     file_options: options.DataOptions,
 ) -> None:
-    """Look for what is odd in a file of rules, say what inference costs, and try it on data.
+    """Check a file of rules for likely mistakes, print its cost, and try it on data.
 
     Warnings are likely mistakes (exit code 1), notes are not.
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy.cli.image_demo import run_image_demo
-from pinesy.cli.output import Screen, six_digits, text_table
+from pinesy.cli.output import Screen, rich_table, six_digits
 from pinesy.cli.show_command import RuleBasePrinter
 from pinesy.problems import addition
 from pinesy.rulebase.cascade import Cascade
@@ -122,7 +122,7 @@ def _sum(console: Console, cascade: Cascade) -> None:
 
 
 def _certainties(console: Console, possibility: Possibility) -> None:
-    """Say how certain the best value is, and the two best together if that tells more."""
+    """Print the certainty of the best value, and of the two best if that is higher."""
     order = np.argsort(-possibility.degrees, kind="stable")
     ranked = [possibility.attribute.domain[i] for i in order]
     line = f"What is certain: {_certain(possibility, ranked[:1])}"
@@ -137,7 +137,7 @@ def _certain(possibility: Possibility, values: list[Hashable]) -> str:
 
 
 def _many(console: Console, cascade: Cascade) -> None:
-    """Infer a batch and say how long a sample takes."""
+    """Infer a batch and print the time of a sample."""
     program = cascade.compile()
     rng = np.random.default_rng(SEED)
     parts = [
@@ -164,7 +164,7 @@ def _inputs(console: Console, probabilities: Distributions) -> Distributions:
         (n, _degrees(distribution), _degrees(evidence[n]))
         for n, distribution in probabilities.items()
     ]
-    console.print(text_table(["input", "probabilities", "possibilities (antipignistic)"], rows))
+    console.print(rich_table(["input", "probabilities", "possibilities (antipignistic)"], rows))
     return evidence
 
 
@@ -172,7 +172,7 @@ def _results(console: Console, inferred: Mapping[str, Possibility]) -> None:
     """Print what was inferred, and what is certain of it."""
     rows = [(name, _degrees(pi.to_dict()), pi.verdict) for name, pi in inferred.items()]
     columns = ["output", "possibilities", "result"]
-    console.print(text_table(columns, rows), end="\n\n")
+    console.print(rich_table(columns, rows), end="\n\n")
     for possibility in inferred.values():
         _certainties(console, possibility)
 

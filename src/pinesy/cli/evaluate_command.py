@@ -60,9 +60,9 @@ def evaluate(
     for pinesy learn: the true values are the targets. With several targets the
     last attribute in the order of inference is judged, or that of --target.
 
-    With --level also, of rules that pinesy calibrate has seen, how often the true
-    values are in their sets: nominal and observed coverage, sizes of sets, by
-    class and by group. Read the data with the same --transform as there, and take
+    With --level also, for calibrated rules, how often the true values are in
+    their sets: nominal and observed coverage, sizes of sets, by class and by
+    group. Read the data with the same --transform as there, and take
     samples that were used neither for learning nor for calibration.
 
     With --semantics instead a table of several semantics of the same rules, which

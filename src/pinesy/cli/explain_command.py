@@ -39,7 +39,9 @@ Value = Annotated[
 ]
 OtherValue = Annotated[
     str | None,
-    typer.Option(metavar="V", help="Say what holds this value down, and what would make it win."),
+    typer.Option(
+        metavar="V", help="Explain why this value does not win, and what would make it win."
+    ),
 ]
 ChangeMode = Annotated[
     Mode | None,
@@ -87,14 +89,14 @@ def explain(
     """Explain the result of one sample: why a value is as possible and as certain.
 
     The rules that set its possibility, what these rest on, down to the inputs;
-    then what else is possible, which bounds its certainty. The margin tells how
+    then what else is possible, which bounds its certainty. The margin is how
     far the inputs may move before the most possible value can change. Data is as
     for pinesy infer; values are written as in rules: 7, wet, "(1, 2)".
     --why-not names another value, what holds it down, and the smallest change of
     the inputs that makes it win, in the units of the data: if glucose were below
     126 (now 140). --keep and --change say which inputs may change.
-    --level, of rules that pinesy calibrate has seen, tells which values are
-    excluded at which levels, and which p-values exclude that of --why-not.
+    --level, for calibrated rules, shows which values are excluded at which
+    levels, and which p-values exclude that of --why-not.
 
     [bold]Formats[/bold]
     text  plain English, down 4 rule sets; the first 5 of many values, rules or

@@ -40,7 +40,7 @@ ImageFile = Annotated[
 ]
 Title = Annotated[str | None, typer.Option(help="What to call it; by default the file's name.")]
 PageFile = Annotated[
-    Path, typer.Option("--output", "-o", help="Write to this .html file, once it is whole.")
+    Path, typer.Option("--output", "-o", help="Write to this .html file, once it is complete.")
 ]
 GraphSource = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A .rules or .json file, or a .zip with a network.")

@@ -15,7 +15,7 @@ from pinesy._common.files import writing
 from pinesy._common.markup import joined, table, tag
 from pinesy._common.names import column_slices
 from pinesy._common.pages import page
-from pinesy.cli.output import text_table
+from pinesy.cli.output import rich_table
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import ExplainedSum
 
@@ -81,7 +81,7 @@ def run_image_demo(console: Console, output: Path) -> None:
     models = {k: adding_model(network, k, training) for k in SUMS}
     rows = [_added(k, model, test, digit_accuracy) for k, model in models.items()]
     rows.append(_judged(network, test))
-    console.print(text_table(COLUMNS, rows, right=("samples",)))
+    console.print(rich_table(COLUMNS, rows, right=("samples",)))
     guarantee_line = _guaranteed(models[1], test)
     console.print(Text(guarantee_line), soft_wrap=True)
     console.rule("3. Two sums, looked at closely")

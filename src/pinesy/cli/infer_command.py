@@ -89,7 +89,7 @@ def infer(
     Without a best value it is null, or an empty cell. See pinesy explain, and
     pinesy check RULES DATA.
 
-    With --level, of rules that pinesy calibrate has seen: degrees are calibrated,
+    With --level, for calibrated rules: degrees are calibrated,
     "set" has the values that are not excluded at the level, the best value is the
     only one in it, and an outcome may be
       novel          no value of some input conforms at the level

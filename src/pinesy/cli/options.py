@@ -1,4 +1,4 @@
-"""What several commands take: options, data, and values as the command line names them."""
+"""Options and arguments that commands share, and the values that they name."""
 
 import inspect
 import sys
@@ -44,11 +44,11 @@ OutputFile = Annotated[
         "--output",
         "-o",
         callback=lambda path: None if str(path) == "-" else path,
-        help="Write to this file, once it is whole; - for standard output.",
+        help="Write to this file, once it is complete; - for standard output.",
     ),
 ]
 ModelOutput = Annotated[
-    Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
+    Path, typer.Option("--output", "-o", help="The .json file to write, once it is complete.")
 ]
 RulesOutput = Annotated[
     Path, typer.Option("--output", "-o", help="The .rules or .json file to write.")
@@ -90,8 +90,8 @@ Ids = Annotated[
     typer.Option(
         "--id",
         metavar="NAME",
-        help="A column that tells samples apart and is carried through (repeatable); one called id "
-        "always is.",
+        help="A column of ids, which the results repeat (repeatable); a column called id is always "
+        "one.",
     ),
 ]
 Separator = Annotated[
@@ -107,8 +107,8 @@ Level = Annotated[
     float | None,
     typer.Option(
         metavar="LEVEL",
-        help="Of rules that pinesy calibrate has seen: the values that are not excluded at this "
-        "level, such as 0.95.",
+        help="For calibrated rules: give the values that are not excluded at this level, such as "
+        "0.95.",
     ),
 ]
 TargetNames = Annotated[
@@ -120,7 +120,7 @@ TargetNames = Annotated[
 def format_of(
     form: Form | None, output: Path | None, suffixes: Mapping[str, Form], default: Form
 ) -> Form:
-    """Return the format given, else that of the output file's name; the default without both."""
+    """Return the format of the option, else of the output file's suffix, else the default."""
     if form is not None or output is None:
         return form or default
     if output.suffix.lower() not in suffixes:
@@ -132,7 +132,7 @@ def format_of(
 
 
 def refuse_options(*cases: tuple[object, str, str]) -> None:
-    """Refuse options that do not go together, or would change nothing: whether, which, and why."""
+    """Raise for the first (condition, option, reason) whose condition holds."""
     for wrong, option, why in cases:
         if wrong:
             raise typer.BadParameter(why, param_hint=option)
@@ -160,7 +160,7 @@ def check_output_file(
 
 @dataclass(frozen=True, kw_only=True)
 class FormatOptions:
-    """The options that tell how data files are written."""
+    """The options for the format of data files."""
 
     ids: Ids = None
     separator: Separator = None
@@ -169,7 +169,7 @@ class FormatOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What they say, as `read_samples` takes it."""
+        """The options as `read_samples` takes them."""
         return {
             "ids": tuple(self.ids or ()),
             "separator": self.separator,
@@ -201,7 +201,7 @@ class DataOptions(FormatOptions):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What they say, as `read_samples` takes it."""
+        """The options as `read_samples` takes them."""
         return super().reading | {
             "transform": None if self.transform == "none" else as_transform(self.transform)
         }
@@ -216,7 +216,7 @@ class TrainingOptions(DataOptions):
 
 
 def probable(options: Data) -> Data:
-    """Return how probabilities are read, or refuse another transformation.
+    """Return options that read probabilities, or refuse another transformation.
 
     What a file says becomes possibilities by a method that can be inverted: a value is certain
     then, and where nothing is said all are equally probable.

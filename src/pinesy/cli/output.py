@@ -1,4 +1,4 @@
-"""Where results go, and in what form: JSON, CSV or a table, in a file or on the screen."""
+"""Writers of results: JSON, CSV or a table, in a file or on the screen."""
 
 import csv
 import re
@@ -32,20 +32,20 @@ SHOWN = 20
 
 
 class Screen(Console):
-    """A console that leaves a reader's going away to the caller, where Rich would exit with 1."""
+    """A console that raises BrokenPipeError, where Rich would exit with 1."""
 
     def on_broken_pipe(self) -> None:
         """Pass the error on."""
         raise BrokenPipeError
 
     def render(self, *objects: Any, **settings: Any) -> Iterator[Segment]:
-        """Yield what is printed; what files say moves no cursor."""
+        """Yield printable segments: texts of files move no cursor."""
         for part in super().render(*objects, **settings):
             yield part if part.control else Segment(printable(part.text), part.style)
 
 
 def say(text: object = "") -> None:
-    """Print a text on a line of its own; what files say in it moves no cursor."""
+    """Print a text on a line of its own; texts of files move no cursor."""
     typer.echo(printable(str(text)))
 
 
@@ -76,17 +76,17 @@ def six_digits(degree: float) -> str:
 
 
 def shortened_note(count: int, noun: str, option: str = "--all") -> Text:
-    """Return the line that says how much is left out, and which option shows it."""
+    """Return a note on how many are not shown, and the option that shows them."""
     return Text(f"... and {counted(count, noun, 'more ')}; {option} shows them", style="italic")
 
 
 class Shortening:
-    """Shows the first of many things; with `everything`, as ``--all`` asks, all of them."""
+    """Shows the first of many; with `everything` (``--all``) all of them."""
 
     everything: bool
 
     def first(self, items: Sequence[T], limit: int) -> tuple[Sequence[T], int]:
-        """Return the first items, or all, and how many are left out."""
+        """Return the first items, or all, and the number of the others."""
         selected = items if self.everything else items[:limit]
         return selected, len(items) - len(selected)
 
@@ -96,7 +96,7 @@ class Shortening:
         return f"{beginning} ... {n_left:,} more characters (--all)" if n_left else text
 
 
-def text_table(
+def rich_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]] = (), right: Sequence[str] = ()
 ) -> Table:
     """Return a table of texts as they are; long cells are folded, never cut."""
@@ -229,7 +229,7 @@ class TableWriter:
             screen.print(shortened_note(n_left, "sample"))
 
     def _print(self, screen: Screen, rows: Sequence[ResultRow]) -> None:
-        table = text_table(self.columns, right=self.right)
+        table = rich_table(self.columns, right=self.right)
         for row in rows:
             for cells in row.lines():
                 table.add_row(*map(Text, cells))

@@ -45,10 +45,10 @@ def shortcuts(
     *,
     file_options: options.FormatOptions,
 ) -> None:
-    """Count the ways to read inputs wrongly that give right answers all the same.
+    """Count the wrong readings of inputs that still give right answers.
 
     A network that learns from answers alone may take a 2 for a 3 and a 3 for a
-    2, if no answer tells. Here are all such remappings of the values of inputs,
+    2, if no answer shows it. These are all such remappings of the values of inputs,
     for the combinations of values that DATA holds (without it, all there are),
     and the fewest labels that would leave only the true one.
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pinesy._common.markup import counted
 from pinesy.cli import options
-from pinesy.cli.output import Screen, Shortening, shortened_note, six_digits, text_table
+from pinesy.cli.output import Screen, Shortening, rich_table, shortened_note, six_digits
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.cascade_picture import roles_of
@@ -44,7 +44,7 @@ def show(
 ) -> None:
     """Show a file of rules: a summary, attributes and rules, or the parts asked for.
 
-    Long parts are shortened, and it is said where; --all shows all.
+    Long parts are shortened, with a note; --all shows all.
 
     [bold]Examples[/bold]
       pinesy show sum.rules
@@ -89,7 +89,7 @@ class RuleBasePrinter(Shortening):
             for a in first_attributes
         ]
         self._title("Attributes")
-        self.console.print(text_table(["attribute", "role", "size", "values"], rows, ["size"]))
+        self.console.print(rich_table(["attribute", "role", "size", "values"], rows, ["size"]))
         self._note(n_left, "attribute")
 
     def sets(self, rule_sets: Sequence[RuleSet], *, rules: bool, cells: bool, matrix: str) -> None:
@@ -129,7 +129,7 @@ class RuleBasePrinter(Shortening):
             for number, (signs, values) in enumerate(first_cells, 1)
         ]
         self._line(f"partition of {rule_set.output.name}: {counted(len(pairs), 'cell')}")
-        self.console.print(text_table(["cell", "signs", "values"], rows, ["cell"]))
+        self.console.print(rich_table(["cell", "signs", "values"], rows, ["cell"]))
         self._note(n_left, "cell")
 
     def matrix(self, rule_set: RuleSet, numbers: bool) -> None:

@@ -201,7 +201,7 @@ function hardened(state, attribute, change) {
 /**
  * Return how far all input degrees may move before the decision on an attribute can change.
  *
- * `exact` tells whether moves of just as much can change it; else they may be larger.
+ * `exact`: whether moves of just as much can change it; else they may be larger.
  */
 export function margin(state, attribute) {
   const degrees = state.degrees[attribute.number];
@@ -241,7 +241,7 @@ export function readAs(degrees, place, plain) {
 /**
  * Return the changes of one input that make a value the only winner, the smallest first.
  *
- * The size is the largest change of a degree. `complete` tells whether all were tried.
+ * The size is the largest change of a degree. `complete`: whether all were tried.
  */
 export function singleChanges(state, attribute, place, plain) {
   const { rules } = state;
