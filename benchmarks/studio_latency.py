@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from pinesy import Cascade, save
 from pinesy.problems import addition, sudoku
-from pinesy.studio.sample_room import infer
+from pinesy.studio.sample_view import infer
 from pinesy.studio.session import Session, Work
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +55,7 @@ def processor_seconds(process: int) -> float:
 
 
 def first_paint(browser: Browser, path: Path) -> tuple[float, float, float]:
-    """Return the seconds from the command to the first paint, and to the rules in their room.
+    """Return the seconds from the command to the first paint, and to the rules in their view.
 
     The third number is the processor time of the command by then.
     """

@@ -27,7 +27,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "extensions.formulas",
-    "extensions.front_door",
+    "extensions.public_names",
     "extensions.gallery",
     "extensions.docstrings",
     "extensions.links",

@@ -24,16 +24,16 @@ def read(images: npt.NDArray[np.uint8], labels: Ints, width: float = 0.03) -> Fl
     x = images.reshape(len(images), -1).astype(np.float32)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     fold = np.random.default_rng(0).permutation(len(x)) % FOLDS
-    found = np.empty((len(x), 10))
+    probabilities = np.empty((len(x), 10))
     for f in range(FOLDS):
-        seen = fold != f
-        alike = x[~seen] @ x[seen].T
+        is_known = fold != f
+        alike = x[~is_known] @ x[is_known].T
         weights = np.exp(2 * (alike - alike.max(axis=1, keepdims=True)) / width)
-        found[~seen] = weights @ np.eye(10, dtype=np.float32)[labels[seen]] + 1e-6
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+        probabilities[~is_known] = weights @ np.eye(10, dtype=np.float32)[labels[is_known]] + 1e-6
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
-def judge(pi: Floats, labels: Ints, what: str, seed: int) -> tuple[Audit, npt.NDArray[np.bool_]]:
+def judge(pi: Floats, labels: Ints, error: str, seed: int) -> tuple[Audit, npt.NDArray[np.bool_]]:
     """Make pairs of images, give 1 % of them a wrong label, and audit; return which are wrong."""
     rng = np.random.default_rng(seed)
     pairs = addition_samples(labels, 1, rng)
@@ -41,21 +41,21 @@ def judge(pi: Floats, labels: Ints, what: str, seed: int) -> tuple[Audit, npt.ND
     wrong = np.zeros(n, dtype=bool)
     wrong[rng.choice(n, n // 100, replace=False)] = True
     pair = labels[pairs]
-    if what == "a digit":  # and all that follows from it
+    if error == "a digit":  # and all that follows from it
         pair[:, 0] = (pair[:, 0] + wrong * rng.integers(1, 10, n)) % 10
     total = carry = pair.sum(axis=1)
-    if what != "a digit":
+    if error != "a digit":
         total = (total + wrong * rng.integers(1, 19, n)) % 19
     targets = {"y_0": total // 10, "y_1": total % 10}
-    if what != "the sum, digits not labelled":
+    if error != "the sum, digits not labelled":
         targets |= {"c_1": pair, "w_1": carry // 10}
     inputs = {"a_1": pi[pairs[:, 0]], "a_2": pi[pairs[:, 1]]}
     return audit(RULES, inputs, targets), wrong
 
 
-def figures(found: Audit, wrong: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
+def figures(result: Audit, wrong: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
     """Return the precision of the first 25 (also their recall), recall of 50, average precision."""
-    hits, k = wrong[found.order], int(wrong.sum())
+    hits, k = wrong[result.order], int(wrong.sum())
     precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
     return float(hits[:k].mean()), float(hits[: 2 * k].sum() / k), float(precision[hits].mean())
 
@@ -69,14 +69,16 @@ def main() -> None:
         return
     labels = numbers.astype(np.int64)
     probabilities = read(images, labels)
-    print(f"digits read rightly: {(probabilities.argmax(axis=1) == labels).mean():.1%}")
+    print(f"digits read correctly: {(probabilities.argmax(axis=1) == labels).mean():.1%}")
     pi = antipignistic(probabilities)
     print(f"{SEEDS} draws of 2,500 sums, 25 of them wrong; mean (least to greatest)")
     print(f"{'wrong is':29} {'precision at 25':21}{'recall at 50':21}average precision")
-    for what in ("a digit", "the sum", "the sum, digits not labelled"):
-        runs = np.array([figures(*judge(pi, labels, what, seed)) for seed in range(SEEDS)])
+    for wrong_label in ("a digit", "the sum", "the sum, digits not labelled"):
+        runs = np.array([figures(*judge(pi, labels, wrong_label, seed)) for seed in range(SEEDS)])
         columns = zip(runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0), strict=True)
-        print(f"{what:29} " + "  ".join(f"{a:.2f} ({b:.2f} to {c:.2f})" for a, b, c in columns))
+        print(
+            f"{wrong_label:29} " + "  ".join(f"{a:.2f} ({b:.2f} to {c:.2f})" for a, b, c in columns)
+        )
     print("\nThe worst of one draw:")
     print(judge(pi, labels, "a digit", 0)[0])
 

@@ -1,6 +1,6 @@
 """Find wrong labels in real tables: 5 % are flipped; who ranks them first.
 
-Three ways, none of which judges a label by what was learned from it (5 folds): how much more
+Three methods; none judges a label by what was learned from it (5 folds): how much more
 possible another class is by induced rules, the same by a decision tree's rules with counted
 parameters, and by the probabilities of logistic regression.
 Needs ``pip install 'pinesy[sklearn]'``. One draw of the smallest table; with a
@@ -27,7 +27,7 @@ TABLES = {"breast cancer": load_breast_cancer, "wine": load_wine, "iris": load_i
 
 
 def flipped(y: Any, seed: int) -> tuple[Any, Any]:
-    """Return labels of which 5 % are wrong, and which are."""
+    """Return labels, 5 % of them wrong, and a mask of the wrong ones."""
     rng = np.random.default_rng(seed)
     wrong = np.zeros(len(y), dtype=bool)
     wrong[rng.choice(len(y), round(0.05 * len(y)), replace=False)] = True
@@ -40,8 +40,8 @@ def out_of_fold(degrees: Callable[[Any, Any, Any], Any], x: Any, y: Any, seed: i
     """Return how suspicious each label is: the lead of the best class over it, by other folds."""
     suspicion = np.empty(len(y))
     for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(x, y):
-        found = degrees(x[train], y[train], x[test])
-        suspicion[test] = found.max(axis=1) - found[np.arange(len(test)), y[test]]
+        class_degrees = degrees(x[train], y[train], x[test])
+        suspicion[test] = class_degrees.max(axis=1) - class_degrees[np.arange(len(test)), y[test]]
     return suspicion
 
 
@@ -62,7 +62,7 @@ def by_logistic_regression(x: Any, y: Any, new: Any) -> Any:
     return clone(model).fit(x, y).predict_proba(new)
 
 
-WAYS = {
+METHODS = {
     "induced rules": by_induced_rules,
     "a tree's rules": by_tree_rules,
     "logistic regression": by_logistic_regression,
@@ -76,7 +76,7 @@ def main(draws: int, tables: Iterable[str] = TABLES) -> None:
     )
     for table in tables:
         x, y = TABLES[table](return_X_y=True)
-        for way, degrees in WAYS.items():
+        for method, degrees in METHODS.items():
             scores = []
             for seed in range(draws):
                 noisy, wrong = flipped(y, seed)
@@ -90,7 +90,7 @@ def main(draws: int, tables: Iterable[str] = TABLES) -> None:
                     )
                 )
             numbers = " / ".join(f"{score:.2f}" for score in np.mean(scores, axis=0))
-            print(f"  {table:14} {way:20} {numbers}")
+            print(f"  {table:14} {method:20} {numbers}")
 
 
 if __name__ == "__main__":

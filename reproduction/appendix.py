@@ -37,8 +37,8 @@ def learning_table(groups: Iterable[RunGroup]) -> ResultTable:
 
 
 def _published_learning(group: RunGroup) -> Mapping[str, Learning]:
-    place = group.problem, group.size, group.setting, group.transform
-    return {} if group.scale else paper_learning(*place)
+    key = group.problem, group.size, group.setting, group.transform
+    return {} if group.scale else paper_learning(*key)
 
 
 def _learning_row(group: RunGroup, name: str, theirs: Learning | None) -> Cells:
@@ -87,8 +87,8 @@ def answers_table(groups: Iterable[RunGroup]) -> ResultTable:
     for group in groups:
         for run in group.runs.to_dict("records"):
             if "start" in run["network"]:
-                place = group.problem, group.size, group.setting, run["run"]
-                rows.setdefault(place, _answers_row(group, run))
+                key = group.problem, group.size, group.setting, run["run"]
+                rows.setdefault(key, _answers_row(group, run))
     return ResultTable.of("Networks that learned from answers alone", rows.values())
 
 
@@ -126,21 +126,21 @@ def ablation_table(groups: Sequence[RunGroup]) -> ResultTable:
 def _ablation_row(zero: RunGroup, learned: RunGroup | None) -> Cells:
     columns = ["run", "right", "accuracy"]
     learned_runs = learned.runs if learned else zero.runs[:0]
-    both = zero.runs[columns].merge(learned_runs[columns], on="run", suffixes=("", "_learned"))
+    runs = zero.runs[columns].merge(learned_runs[columns], on="run", suffixes=("", "_learned"))
     return {
         "experiment": problem_name(zero.problem, zero.size),
         "method": zero.method,
         "with learning, %": percent_text(learned.accuracy if learned else None),
         "all parameters zero, %": percent_text(zero.accuracy),
-        "runs in both": str(len(both)),
-        "equal?": _equal_text(both),
+        "runs in both": str(len(runs)),
+        "equal?": _equal_text(runs),
     }
 
 
-def _equal_text(both: pd.DataFrame) -> str:
-    if both.empty:
+def _equal_text(runs: pd.DataFrame) -> str:
+    if runs.empty:
         return NOTHING
-    differ = both[both["right"] != both["right_learned"]]
+    differ = runs[runs["right"] != runs["right_learned"]]
     if differ.empty:
         return "yes, in every run"
     most = (differ["accuracy"] - differ["accuracy_learned"]).abs().max()
@@ -150,8 +150,8 @@ def _equal_text(both: pd.DataFrame) -> str:
 def environment_table(records: pd.DataFrame) -> ResultTable:
     """Return where the records were made, and how many at each place."""
     rows = [{name: _word(e.get(name)) for name in ENVIRONMENT} for e in records["environment"]]
-    places = pd.DataFrame(rows).groupby(ENVIRONMENT).size().rename("records").reset_index()
-    return ResultTable.of("Where the records were made", places.astype(str).to_dict("records"))
+    counts = pd.DataFrame(rows).groupby(ENVIRONMENT).size().rename("records").reset_index()
+    return ResultTable.of("Where the records were made", counts.astype(str).to_dict("records"))
 
 
 def network_table(records: pd.DataFrame) -> ResultTable:

@@ -23,7 +23,7 @@ from reproduction.scales import Images, Scale
 from reproduction.tasks import PARTS, Task, task_of
 from reproduction.trained_networks import Networks, Seen
 
-#: The problem, size, transformation and run of which single samples are explained.
+#: The problem, size, transformation and run whose samples are explained.
 EXPLAINED: Final = ("addition", 2, "antipignistic", 0)
 
 
@@ -54,26 +54,26 @@ class Bench:
         watch = Stopwatch()
         with watch("samples"):
             task = task_of(experiment, self._images, self._scale)
-        seen = self._networks.see(experiment, task)
+        reading = self._networks.see(experiment, task)
         if not self._is_warm:
             warm_up()
             self._is_warm = True
-        watch.add("training", seen.training)
-        watch.add("prediction", seen.prediction)
-        read = self._reading(task, seen)
+        watch.add("training", reading.training)
+        watch.add("prediction", reading.prediction)
+        check = self._reading(task, reading)
         n_images = len(self._images.labels)
-        solved, cascade, inputs = solve(task, experiment, seen.probabilities, n_images, watch)
+        solved, cascade, inputs = solve(task, experiment, reading.probabilities, n_images, watch)
         return {
             "cases": self._cases(experiment, task, cascade, inputs),
             **self._scale.marks,
             "supervision": experiment.supervision,
             "samples": {name: len(getattr(task, name)) for name in PARTS},
-            "digit_accuracy": read.accuracy,
-            "reading": read.reading,
+            "digit_accuracy": check.accuracy,
+            "reading": check.reading,
             **solved,
             "seconds": {part: watch.seconds.get(part, 0.0) for part in TIMED},
             "memory_mb": peak_memory(),
-            "network": seen.network,
+            "network": reading.network,
             "environment": environment(self._threads),
         }
 
@@ -88,15 +88,15 @@ class Bench:
         evidence = {a.name: part for a, part in zip(cascade.inputs, parts, strict=True)}
         pixels = self._images.pixels[task.test.images]
         images = {name: pixels[:, column] for name, column in task.columns.items()}
-        found = explained_sums(cascade, evidence, task.test.targets, images)
-        return [case.to_dict() for case in found]
+        sums = explained_sums(cascade, evidence, task.test.targets, images)
+        return [case.to_dict() for case in sums]
 
-    def _reading(self, task: Task, seen: Seen) -> ConceptCheck:
+    def _reading(self, task: Task, reading: Seen) -> ConceptCheck:
         """Return how the network reads images for test, whose digits it never learned from."""
         rows = task.seen.searchsorted(task.judged_on)
-        digit = Attribute("digit", range(seen.probabilities.shape[1]))
+        digit = Attribute("digit", range(reading.probabilities.shape[1]))
         labels = self._images.labels[task.judged_on]
-        return check_concepts(digit, seen.probabilities[rows], labels)
+        return check_concepts(digit, reading.probabilities[rows], labels)
 
 
 def candidate_power(setting: str) -> int:
@@ -131,8 +131,8 @@ def solve(
         }
     learned = _nothing_learned()
     if experiment.is_learned:
-        found = _searched(task, cascade, inputs, candidate_power(experiment.setting), watch)
-        cascade, learned = found.result.cascade, _learned(found, task.groups)
+        search = _searched(task, cascade, inputs, candidate_power(experiment.setting), watch)
+        cascade, learned = search.result.cascade, _learned(search, task.groups)
     with watch("learning"):  # once for the rules, however many samples there are
         cascade.compile()
     with watch("inference"):
@@ -145,7 +145,7 @@ def _searched(
 ) -> ToleranceSearch:
     """Learn with the tolerances of the paper's search; the last learning is counted apart."""
     start = perf_counter()
-    found = search_tolerances(
+    search = search_tolerances(
         cascade,
         inputs["train"],
         task.train.targets,
@@ -153,19 +153,19 @@ def _searched(
         groups=list(task.groups),
         candidates=candidate_tolerances(power=power),
     )
-    watch.add("learning", found.result.seconds)
-    watch.add("thresholds", max(perf_counter() - start - found.result.seconds, 0.0))
-    return found
+    watch.add("learning", search.result.seconds)
+    watch.add("thresholds", max(perf_counter() - start - search.result.seconds, 0.0))
+    return search
 
 
-def _learned(found: ToleranceSearch, groups: tuple[str, ...]) -> dict[str, Any]:
-    sets = found.result.sets.values()
+def _learned(search: ToleranceSearch, groups: tuple[str, ...]) -> dict[str, Any]:
+    sets = search.result.sets.values()
     return {
-        "thresholds": {str(group): float(tau) for group, tau in found.tolerances.items()},
-        "evaluations": len(found.evaluations),
-        "reliable": {group: _reliable(found.result, group) for group in groups},
-        "largest_parameter": max(float(one.lowest.max()) for one in sets),
-        "distance": max(float(one.distance) for one in sets),
+        "thresholds": {str(group): float(tau) for group, tau in search.tolerances.items()},
+        "evaluations": len(search.evaluations),
+        "reliable": {group: _reliable(search.result, group) for group in groups},
+        "largest_parameter": max(float(learned_set.lowest.max()) for learned_set in sets),
+        "distance": max(float(learned_set.distance) for learned_set in sets),
     }
 
 
@@ -188,12 +188,12 @@ def _judged(cascade: Cascade, inputs: FloatArray, targets: Mapping[str, Any]) ->
     A sample is undecided if one of its outputs has several most possible values, which is an error;
     records call it ambiguous.
     """
-    batch, wanted = answers(cascade, inputs, targets)
-    found = cascade.infer(batch.known, list(wanted))
+    batch, indices_by_output = answers(cascade, inputs, targets)
+    inference = cascade.infer(batch.known, list(indices_by_output))
     right, undecided = np.ones(batch.n, np.bool_), np.zeros(batch.n, np.bool_)
-    for name, positions in wanted.items():
-        right &= (found[name].degrees.argmax(axis=1) == positions) & found[name].decided
-        undecided |= found[name].normalised & ~found[name].decided
+    for name, positions in indices_by_output.items():
+        right &= (inference[name].degrees.argmax(axis=1) == positions) & inference[name].decided
+        undecided |= inference[name].normalised & ~inference[name].decided
     count = int(right.sum())
     return {"accuracy": count / batch.n, "right": count, "ambiguous": int(undecided.sum())}
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TextIO
 import typer
 from typer.core import TyperCommand
 
-from pinesy.cli.app import SETTINGS, run
+from pinesy.cli.app import SETTINGS, run_program
 from pinesy.cli.options import OutputFile, format_of
 from pinesy.cli.output import Screen, open_output
 from pinesy.exceptions import DataError
@@ -127,15 +127,15 @@ def spread(args: list[str]) -> list[str]:
     >>> spread(["--k", "1", "2", "--quick"])
     ['--k', '1', '--k', '2', '--quick']
     """
-    found: list[str] = []
+    arguments: list[str] = []
     option = ""
     for arg in args:
         if arg.startswith("-"):
             option = arg if arg in SEVERAL else ""
-        elif option and found[-1] != option:
-            found.append(option)
-        found.append(arg)
-    return found
+        elif option and arguments[-1] != option:
+            arguments.append(option)
+        arguments.append(arg)
+    return arguments
 
 
 Digits = Annotated[
@@ -162,7 +162,7 @@ Work = Annotated[
 ]
 RUNS_HELP = f"Runs 0 to N-1. By default {RUNS}, with --quick {QUICK_RUNS}."
 TRAININGS_HELP = (
-    "Trainings of DeepSoftLog's network, the best of which serves all runs. "
+    "Trainings of DeepSoftLog's network; the best serves all runs. "
     f"By default {PAPER.trainings}, with --quick {QUICK.trainings}."
 )
 EPOCHS_HELP = "A trial with other numbers of epochs; its records are marked, and kept apart."
@@ -211,11 +211,11 @@ def _reproduce(
     with _needed():
         from reproduction.scheduler import reproduce as do
     outcome = do(experiments, results, work=work, scale=scale, threads=threads, say=typer.echo)
-    done = len(outcome.records)
+    n_done = len(outcome.records)
     typer.echo(
-        f"{done} experiments done, {outcome.there} were there; records in {scale.place(results)}"
+        f"{n_done} experiments done, {outcome.there} were there; records in {scale.place(results)}"
     )
-    if done:
+    if n_done:
         share = 100 * outcome.symbolic_share
         typer.echo(f"of the time of what was done, rules took {share:.2f} %")
 
@@ -235,8 +235,8 @@ def _needed() -> Iterator[None]:
 
 
 def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[int, ...]:
-    for given, option, owner in ((k, "--k", "addition"), (size, "--size", "sudoku")):
-        if given and problem != owner:
+    for sizes, option, owner in ((k, "--k", "addition"), (size, "--size", "sudoku")):
+        if sizes and problem != owner:
             raise typer.BadParameter(f"it is for {owner}, not {problem}", param_hint=option)
     return tuple(k or size or PROBLEMS[problem])
 
@@ -267,7 +267,7 @@ def _runs(runs: int | None, run: int | None, quick: bool) -> range:
     return range(run, run + 1)
 
 
-RSBENCH_HELP = """Sums of which only some pairs of digits are seen, learned from answers alone.
+RSBENCH_HELP = """Sums where only some pairs of digits are seen, learned from answers alone.
 
 MNIST-Half and MNIST-EvenOdd of rsbench, with its numbers of samples: are the
 concepts right too, and does the model know where it cannot tell? The best of
@@ -300,9 +300,9 @@ def rsbench(
         from pinesy.problems import cache_directory
         from reproduction.rsbench import do_runs, rsbench_table
         from reproduction.sum_splits import FEW, SAMPLES, TASKS
-    scale, wanted = _scale(quick, None), TASKS[task]
+    scale, sum_task = _scale(quick, None), TASKS[task]
     records = do_runs(
-        wanted,
+        sum_task,
         _runs(runs, run, quick),
         scale.place(results),
         scale.place(work or cache_directory() / "experiments"),
@@ -314,7 +314,7 @@ def rsbench(
         threads=threads,
         pairs_known=pairs_known,
     )
-    typer.echo(rsbench_table(wanted, records))
+    typer.echo(rsbench_table(sum_task, records))
 
 
 def guarantees(
@@ -333,13 +333,13 @@ def guarantees(
     with _needed():
         from reproduction.scheduler import do_guarantees
     sizes = {"addition": k or (), "sudoku": size or ()} if k or size else PROBLEMS
-    wanted = [
+    experiments = [
         Experiment(problem, number, "normal", "antipignistic", 0)
         for problem, numbers in sizes.items()
         for number in numbers
     ]
-    places: dict[str, Any] = {"results": results, "work": work, "scale": _scale(quick, epochs)}
-    do_guarantees(wanted, **places, threads=threads, splits=splits, say=typer.echo)
+    directories: dict[str, Any] = {"results": results, "work": work, "scale": _scale(quick, epochs)}
+    do_guarantees(experiments, **directories, threads=threads, splits=splits, say=typer.echo)
 
 
 RecordsPlace = Annotated[
@@ -358,14 +358,18 @@ def report(
     from reproduction.report import read_report
     from reproduction.store import Store
 
-    chosen = format_of(form, output, SUFFIXES, "table")
-    made = read_report(results)
+    file_format = format_of(form, output, SUFFIXES, "table")
+    results_report = read_report(results)
     with open_output(output) as stream:
-        if chosen == "table":
-            print_report(made, _screen(stream))
+        if file_format == "table":
+            print_report(results_report, _screen(stream))
         else:
-            is_page = chosen == "html"
-            stream.write(page(made, Store(results).cases()) if is_page else markdown(made))
+            is_page = file_format == "html"
+            stream.write(
+                page(results_report, Store(results).cases())
+                if is_page
+                else markdown(results_report)
+            )
 
 
 def _screen(stream: TextIO) -> Screen:
@@ -382,4 +386,4 @@ app.command(help=REPORT_HELP)(report)
 
 def main() -> None:
     """Run the command line."""
-    run(app, "python -m reproduction")
+    run_program(app, "python -m reproduction")

@@ -36,17 +36,17 @@ class Stopwatch:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def __call__(self, what: str) -> Iterator[None]:
+    def __call__(self, part: str) -> Iterator[None]:
         """Count the time that the block takes."""
         start = perf_counter()
         try:
             yield
         finally:
-            self.add(what, perf_counter() - start)
+            self.add(part, perf_counter() - start)
 
-    def add(self, what: str, seconds: float) -> None:
+    def add(self, part: str, seconds: float) -> None:
         """Count time that was measured elsewhere."""
-        self.seconds[what] = self.seconds.get(what, 0.0) + seconds
+        self.seconds[part] = self.seconds.get(part, 0.0) + seconds
 
 
 def peak_memory() -> float | None:
@@ -93,8 +93,8 @@ def _commit(package: Path) -> str | None:
         if Path(top) / "src" / "pinesy" != package:
             return None
         commit = _said([*git, "rev-parse", "--short", "HEAD"])
-        places = [".", ":/reproduction"]
-        changed = _said([*git, "status", "--porcelain", "--untracked-files=no", *places])
+        paths = [".", ":/reproduction"]
+        changed = _said([*git, "status", "--porcelain", "--untracked-files=no", *paths])
     except (OSError, subprocess.SubprocessError):
         return None
     return commit + "+" * bool(changed)
@@ -102,8 +102,8 @@ def _commit(package: Path) -> str | None:
 
 def _said(command: list[str]) -> str:
     """Return what a command prints, or raise."""
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    return done.stdout.strip()
+    process = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    return process.stdout.strip()
 
 
 def _machine() -> str:

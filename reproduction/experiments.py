@@ -58,11 +58,11 @@ class Experiment:
     run: int
 
     def __post_init__(self) -> None:
-        words = {"problem": PROBLEMS, "setting": SETTINGS, "transform": TRANSFORMS}
-        for name, known in words.items():
-            word = getattr(self, name)
-            if word not in known:
-                raise DomainError(f"no {name} {word!r:.60}{suggestion(word, known)}")
+        known_values = {"problem": PROBLEMS, "setting": SETTINGS, "transform": TRANSFORMS}
+        for name, known in known_values.items():
+            value = getattr(self, name)
+            if value not in known:
+                raise DomainError(f"no {name} {value!r:.60}{suggestion(value, known)}")
         check_integer(self.size, "size", 1)
         check_integer(self.run, "run", 0)
         if self.problem == "sudoku":
@@ -79,8 +79,8 @@ class Experiment:
 
     def path(self, root: Path) -> Path:
         """Return the file of its record."""
-        place = root / f"{self.problem}-{self.size}" / self.setting / self.transform
-        return place / f"run-{self.run:02d}.json"
+        directory = root / f"{self.problem}-{self.size}" / self.setting / self.transform
+        return directory / f"run-{self.run:02d}.json"
 
     @property
     def is_from_answers(self) -> bool:
@@ -132,13 +132,13 @@ def experiments_of(
     """
     if problem not in PROBLEMS:
         raise DomainError(f"no problem {problem!r:.60}{suggestion(problem, PROBLEMS)}")
-    wanted = list(PROBLEMS[problem] if sizes is None else sizes)
-    ways, changes = list(settings), list(transforms)
-    found = (
+    all_sizes = list(PROBLEMS[problem] if sizes is None else sizes)
+    all_settings, changes = list(settings), list(transforms)
+    experiments = (
         Experiment(problem, size, setting, transform, run)
         for run in runs
-        for setting in ways
-        for size in wanted
+        for setting in all_settings
+        for size in all_sizes
         for transform in changes
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(experiments))

@@ -52,10 +52,10 @@ class Verdict:
         """Compare a mean with a published figure, which must have a deviation above 0."""
         deviation = theirs.deviation or 0.0
         difference = ours - theirs.mean
-        # A little room, because 98.9 - 98.7 is not 0.2 in floats.
-        room = WIDTH * deviation + 1e-9
-        within = abs(difference) <= room
-        rounded = abs(difference) <= room + theirs.rounding
+        # A little slack, because 98.9 - 98.7 is not 0.2 in floats.
+        slack = WIDTH * deviation + 1e-9
+        within = abs(difference) <= slack
+        rounded = abs(difference) <= slack + theirs.rounding
         return cls(difference, difference / deviation, within, rounded)
 
 
@@ -137,8 +137,8 @@ class RunGroup:
     @property
     def paper(self) -> Result | None:
         """The paper's result in this setting, if there is one to compare with."""
-        place = self.problem, self.size, self.setting, self.transform
-        return None if self.scale else paper_result(*place)
+        key = self.problem, self.size, self.setting, self.transform
+        return None if self.scale else paper_result(*key)
 
     @property
     def verdict(self) -> Verdict | None:

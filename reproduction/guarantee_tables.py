@@ -40,18 +40,18 @@ READING: Final = (
 
 def network_note(records: Sequence[Record]) -> str:
     """Say which networks they are, and how well they read."""
-    found = dict.fromkeys(
+    notes = dict.fromkeys(
         f"{problem_name(r['problem'], r['size'])}: {r['network']['architecture']}, "
         f"{r['network']['epochs']} epochs, {100 * r['digit_accuracy']:.2f} % of unseen digits right"
         for r in records
     )
-    return printable("Networks (of run 0): " + "; ".join(found) + ".")
+    return printable("Networks (of run 0): " + "; ".join(notes) + ".")
 
 
 def guarantee_tables(records: Sequence[Record]) -> tuple[ResultTable, ...]:
     """Return a table for each problem, of sorted records."""
     groups = groupby(records, lambda r: (r["problem"], r["size"]))
-    return tuple(_table(problem, size, list(own)) for (problem, size), own in groups)
+    return tuple(_table(problem, size, list(group)) for (problem, size), group in groups)
 
 
 def _table(problem: str, size: int, records: Sequence[Record]) -> ResultTable:
@@ -60,19 +60,24 @@ def _table(problem: str, size: int, records: Sequence[Record]) -> ResultTable:
         f"{problem_name(problem, size)}: sets of answers; {first['calibration']} samples "
         f"calibrate, {first['test']} test, {len(records)} splits"
     )
-    ways = list(first["ways"])
-    rows = [_row(way, i, level, records) for way in ways for i, level in enumerate(LEVELS)]
+    methods = list(first["ways"])
+    rows = [_row(method, i, level, records) for method in methods for i, level in enumerate(LEVELS)]
     return ResultTable.of(caption, rows)
 
 
-def _row(way: str, place: int, level: float, records: Sequence[Record]) -> Cells:
-    found: list[Any] = [r["ways"][way][place] if way in r["ways"] else None for r in records]
-    cells = {"method": way, "level, %": f"{100 * level:g}"}
-    if any(one is None for one in found):
+def _row(method: str, index: int, level: float, records: Sequence[Record]) -> Cells:
+    figures: list[Any] = [
+        r["ways"][method][index] if method in r["ways"] else None for r in records
+    ]
+    cells = {"method": method, "level, %": f"{100 * level:g}"}
+    if any(figures_of_split is None for figures_of_split in figures):
         titles = "covered, %", "single answers, %", "mean size", "median size"
         return {**cells, **dict.fromkeys(titles, NOTHING)}
-    covered = figure(100 * one["covered"] for one in found)
-    means = {key: figure(one[key] for one in found).mean for key in ("single", "mean", "median")}
+    covered = figure(100 * figures_of_split["covered"] for figures_of_split in figures)
+    means = {
+        key: figure(figures_of_split[key] for figures_of_split in figures).mean
+        for key in ("single", "mean", "median")
+    }
     deviation = "" if covered.deviation is None else f" ± {covered.deviation:.2f}"
     return {
         **cells,
@@ -95,7 +100,9 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     mpl.rcParams.update({"svg.hashsalt": "pinesy", "svg.fonttype": "none"})
     import matplotlib.pyplot as plt
 
-    groups = {key: list(own) for key, own in groupby(records, lambda r: (r["problem"], r["size"]))}
+    groups = {
+        key: list(group) for key, group in groupby(records, lambda r: (r["problem"], r["size"]))
+    }
     sheet, plots = plt.subplots(1, len(SHOWN), figsize=(11, 3.1), sharey=True)
     for plot, key in zip(plots, SHOWN, strict=True):
         _one(plot, groups[key], problem_name(*key))
@@ -108,10 +115,19 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
 
 def _one(plot: Any, records: list[dict[str, Any]], title: str) -> None:
     plot.plot([78, 100], [78, 100], color="#888888", linewidth=1)
-    for way, (name, style) in WAYS.items():
-        found = {level: [r["ways"][way][i] for r in records] for i, level in enumerate(LEVELS)}
-        known = {level: own for level, own in found.items() if None not in own}
-        observed = [figure(100 * one["covered"] for one in own).mean for own in known.values()]
+    for method, (name, style) in WAYS.items():
+        by_level = {
+            level: [r["ways"][method][i] for r in records] for i, level in enumerate(LEVELS)
+        }
+        known = {
+            level: level_figures
+            for level, level_figures in by_level.items()
+            if None not in level_figures
+        }
+        observed = [
+            figure(100 * figures["covered"] for figures in level_figures).mean
+            for level_figures in known.values()
+        ]
         plot.plot([100 * level for level in known], observed, label=name, linewidth=1, **style)
     plot.set(title=title, xlabel="level, %")
 

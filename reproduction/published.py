@@ -58,8 +58,8 @@ class Figure:
         """Return the figure that is printed so."""
         mean, _, deviation = text.partition("±")
         digits, _, power = mean.partition("e")
-        places = len(digits.partition(".")[2])
-        rounding = float(f"0.5e{int(power or 0) - places}")
+        n_decimals = len(digits.partition(".")[2])
+        rounding = float(f"0.5e{int(power or 0) - n_decimals}")
         return cls(float(mean), float(deviation) if deviation else None, rounding)
 
 
@@ -142,10 +142,10 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def _result(row: dict[str, str]) -> Result:
-    place = row["problem"], int(row["size"]), row["setting"], row["method"]
+    key = row["problem"], int(row["size"]), row["setting"], row["method"]
     names = "digits", "learning", "inference", "memory", "peak"
     figures = [Figure.parse(row[name]) if row[name] else None for name in names]
-    return Result(*place, row["accuracy"], *figures)
+    return Result(*key, row["accuracy"], *figures)
 
 
 @cache
@@ -172,15 +172,15 @@ def published_beside(problem: str, setting: str) -> list[Result]:
     """
     alike = setting in FROM_ANSWERS.values()
     where = problem, "normal" if alike else setting
-    found = [r for r in published_results() if (r.problem, r.setting) == where]
-    return sorted((r for r in found if not (alike and r.is_paper)), key=lambda r: not r.is_paper)
+    results = [r for r in published_results() if (r.problem, r.setting) == where]
+    return sorted((r for r in results if not (alike and r.is_paper)), key=lambda r: not r.is_paper)
 
 
 def paper_result(problem: str, size: int, setting: str, transform: str) -> Result | None:
     """Return the paper's own result, if it has one."""
-    wanted = problem, size, _SETTINGS.get(setting, setting), PI_NESY[transform]
-    found = (r for r in published_results() if _place(r) == wanted)
-    return next(found, None)
+    key = problem, size, _SETTINGS.get(setting, setting), PI_NESY[transform]
+    matching = (r for r in published_results() if _place(r) == key)
+    return next(matching, None)
 
 
 def _place(result: Result) -> tuple[str, int, str, str]:
@@ -190,10 +190,10 @@ def _place(result: Result) -> tuple[str, int, str, str]:
 @cache
 def paper_learning(problem: str, size: int, setting: str, transform: str) -> dict[str, Learning]:
     """Return what the paper's appendices say, by group; nothing if they say nothing."""
-    place = problem, str(size), setting, PI_NESY[transform]
+    key = problem, str(size), setting, PI_NESY[transform]
     names = "threshold", "s", "r", "reliable"
     return {
         row["group"]: Learning(*(Figure.parse(row[name]) for name in names))
         for row in _rows("published_learning.csv")
-        if (row["problem"], row["size"], row["setting"], row["method"]) == place
+        if (row["problem"], row["size"], row["setting"], row["method"]) == key
     }

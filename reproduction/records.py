@@ -117,16 +117,18 @@ def _check_parts(path: Path, content: dict[str, Any]) -> None:
     triples = content["reliable"].values()
     if not all(isinstance(t, list) and len(t) == 3 for t in triples):
         raise _refused(path, "its 'reliable' is not of three numbers for each group")
-    found = {name: list(content[name].values()) for name in ("samples", "thresholds", "seconds")}
-    found["reliable"] = [number for triple in triples for number in triple]
-    for name, numbers in found.items():
+    numbers_by_name = {
+        name: list(content[name].values()) for name in ("samples", "thresholds", "seconds")
+    }
+    numbers_by_name["reliable"] = [number for triple in triples for number in triple]
+    for name, numbers in numbers_by_name.items():
         odd = [n for n in numbers if not is_finite(n)]
         if odd:
             raise _refused(path, f"its {name!r} has {odd[0]!r:.60}")
 
 
 def _check_start(path: Path, content: dict[str, Any]) -> None:
-    """Raise `DataError` if it is not told in full how a network began that learned from answers."""
+    """Raise `DataError` if the start of a network that learned from answers is incomplete."""
     if "start" not in content["network"]:
         return
     start = content["network"]["start"]

@@ -68,11 +68,13 @@ def print_report(report: ResultsReport, console: Console) -> None:
 
 
 def _rich_table(table: ResultTable) -> RichTable:
-    made = RichTable(
+    rich_table = RichTable(
         title=Text(table.caption), title_justify="left", box=SIMPLE_HEAD, pad_edge=False
     )
     for column in table.columns:
-        made.add_column(column, overflow="fold", justify="left" if column in LEFT else "right")
+        rich_table.add_column(
+            column, overflow="fold", justify="left" if column in LEFT else "right"
+        )
     for ours, cells in table.rows():
-        made.add_row(*map(Text, cells.values()), style="bold" if ours else "")
-    return made
+        rich_table.add_row(*map(Text, cells.values()), style="bold" if ours else "")
+    return rich_table

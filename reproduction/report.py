@@ -52,7 +52,7 @@ READING: Final = (
     "beside the paper's maximum.",
 )
 FROM_ANSWERS: Final = (
-    "Nobody told these networks what is on an image: they had the sum of each sample (Addition), "
+    "These networks had no labels of images: they had the sum of each sample (Addition), "
     "or whether the puzzle is valid (Sudoku). Several short trainings are tried and one is chosen "
     "by answers for validation; the answers correct what it reads, and the network is trained on "
     "that. Rules are certain, because learning their parameters would need the labels.",
@@ -89,14 +89,17 @@ class ResultsReport:
 
 def read_report(directory: Path) -> ResultsReport:
     """Return the report of the records under a directory, or raise `DataError`."""
-    made = make_report(read_records(directory))
+    records_report = make_report(read_records(directory))
     records = read_guarantees(directory)
     if not records:
-        return made
+        return records_report
     text = (*guarantee_tables.READING, guarantee_tables.network_note(records))
     tables = guarantee_tables.guarantee_tables(records)
     section = Section("Answers with a guarantee", text, tables)
-    return replace(made, sections=(*made.sections[:-1], section, made.sections[-1]))
+    return replace(
+        records_report,
+        sections=(*records_report.sections[:-1], section, records_report.sections[-1]),
+    )
 
 
 def make_report(records: pd.DataFrame) -> ResultsReport:
@@ -110,37 +113,40 @@ def make_report(records: pd.DataFrame) -> ResultsReport:
     sections += _learning_sections(groups)
     if trials:
         sections.append(Section("Quick runs and trials", QUICK, (trial_table(trials),)))
-    made = environment_table(records), network_table(records)
-    sections.append(Section("Where the records come from", (), made))
+    tables = environment_table(records), network_table(records)
+    sections.append(Section("Where the records come from", (), tables))
     return ResultsReport(tuple(sections), tuple(groups))
 
 
 def _share_note(records: pd.DataFrame) -> list[str]:
     """Return the sentence about the share of all experiments together."""
-    symbolic, whole = whole_seconds(records)
-    if not whole:
+    symbolic, total = whole_seconds(records)
+    if not total:
         return []
     return [
         f"All {len(records)} records together, each network's training and predictions counted "
-        f"once: symbolic {number_text(symbolic)} s of {number_text(whole)} s, "
-        f"{number_text(100.0 * symbolic / whole)} %."
+        f"once: symbolic {number_text(symbolic)} s of {number_text(total)} s, "
+        f"{number_text(100.0 * symbolic / total)} %."
     ]
 
 
 def _problem_sections(problem: str, groups: Sequence[RunGroup]) -> list[Section]:
-    here = [g for g in groups if g.problem == problem]
-    settings = dict.fromkeys(g.setting for g in here if g.setting != "ablation")
-    overviews = tuple(overview_table(problem, setting, here) for setting in settings)
+    problem_groups = [g for g in groups if g.problem == problem]
+    settings = dict.fromkeys(g.setting for g in problem_groups if g.setting != "ablation")
+    overviews = tuple(overview_table(problem, setting, problem_groups) for setting in settings)
     sections = [Section(problem.title(), (), overviews)]
-    for size in sorted({g.size for g in here}):
-        tables = accuracy_table(problem, size, here), cost_table(problem, size, here)
+    for size in sorted({g.size for g in problem_groups}):
+        tables = (
+            accuracy_table(problem, size, problem_groups),
+            cost_table(problem, size, problem_groups),
+        )
         sections.append(Section(problem_name(problem, size), (), tables))
     return sections
 
 
 def _learning_sections(groups: Sequence[RunGroup]) -> list[Section]:
-    found = answers_table(groups), learning_table(groups), ablation_table(groups)
+    tables = answers_table(groups), learning_table(groups), ablation_table(groups)
     titles = "Learning from answers alone", "What learning found", "What learning changes"
     texts = FROM_ANSWERS, APPENDIX, ()
-    parts = zip(titles, texts, found, strict=True)
+    parts = zip(titles, texts, tables, strict=True)
     return [Section(title, text, (table,)) for title, text, table in parts if table.ours]

@@ -58,10 +58,10 @@ class ResultTable:
         The row with the most cells sets the columns; what another one lacks is unknown. What
         records say moves no cursor.
         """
-        given = [{k: printable(c) if isinstance(c, str) else c for k, c in r.items()} for r in rows]
-        ours = tuple(bool(row.pop("ours", True)) for row in given)
-        columns: list[str] = max(map(list, given), key=len, default=[])
-        return cls(caption, pd.DataFrame(given, columns=columns).fillna(NOTHING), ours)
+        cells = [{k: printable(c) if isinstance(c, str) else c for k, c in r.items()} for r in rows]
+        ours = tuple(bool(row.pop("ours", True)) for row in cells)
+        columns: list[str] = max(map(list, cells), key=len, default=[])
+        return cls(caption, pd.DataFrame(cells, columns=columns).fillna(NOTHING), ours)
 
     @property
     def columns(self) -> list[str]:
@@ -173,11 +173,11 @@ def _beside(
     problem: str, size: int, groups: Sequence[RunGroup]
 ) -> Iterator[tuple[list[RunGroup], list[Result]]]:
     """Yield ours and those of others on one problem, for each setting that there are some of."""
-    here = [g for g in groups if (g.problem, g.size) == (problem, size)]
-    for setting in dict.fromkeys(["normal", *(g.setting for g in here)]):
+    size_groups = [g for g in groups if (g.problem, g.size) == (problem, size)]
+    for setting in dict.fromkeys(["normal", *(g.setting for g in size_groups)]):
         published = published_beside(problem, setting)
         theirs = [r for r in published if (r.size, r.setting) == (size, setting)]
-        yield [g for g in here if g.setting == setting], theirs
+        yield [g for g in size_groups if g.setting == setting], theirs
 
 
 def accuracy_table(problem: str, size: int, groups: Sequence[RunGroup]) -> ResultTable:

@@ -65,11 +65,11 @@ WAYS: Final = {"one": "one start", "combined": "starts combined", "cautious": "o
 
 def answered(part: PairsPart, images: Images) -> AnsweredInputs:
     """Return samples with their sums, and nothing else that is known of them."""
-    seen = {
-        name: preprocess(images.pixels[at])
-        for name, at in zip(("left", "right"), part.images.T, strict=True)
+    inputs = {
+        name: preprocess(images.pixels[indices])
+        for name, indices in zip(("left", "right"), part.images.T, strict=True)
     }
-    return AnsweredInputs(seen, {"total": part.digits.sum(axis=1)})
+    return AnsweredInputs(inputs, {"total": part.digits.sum(axis=1)})
 
 
 def starts_of(
@@ -127,12 +127,12 @@ def measured(
     total = model.predict_possibility(part.images)["total"]
     right = total.decided & (total.best == part.digits.sum(axis=1))
     degrees = model.evidence(part.images).reshape(-1, readings[0].shape[1])
-    seen, digits = readings[0][part.images.ravel()], part.digits.ravel()
+    probabilities, digits = readings[0][part.images.ravel()], part.digits.ravel()
     if doubt is not None:
         degrees = doubt.cautious({"left": degrees})["left"]
     if doubt is not None or len(readings) > 1:
-        seen = _guessed(antipignistic_inverse(degrees))
-    check = check_concepts(rules.inputs[0], seen, digits)
+        probabilities = _guessed(antipignistic_inverse(degrees))
+    check = check_concepts(rules.inputs[0], probabilities, digits)
     fully = degrees == 1.0
     return {
         "label_accuracy": float(right.mean()),
@@ -188,13 +188,13 @@ def run_record(
             taught, parts, images, recipe, range(first, first + starts), work, say
         )
         readings = {seed: predict_proba(net, images.pixels) for seed, net in networks.items()}
-    kept = _kept(scores)
-    best = kept[0]
-    found = shortcuts(taught, task.observed, limit=1)
-    ways: dict[str, tuple[list[FloatArray], Shortcuts | None]] = {
+    best_seeds = _kept(scores)
+    best = best_seeds[0]
+    remappings = shortcuts(taught, task.observed, limit=1)
+    methods: dict[str, tuple[list[FloatArray], Shortcuts | None]] = {
         "one": ([readings[best]], None),
-        "combined": ([readings[seed] for seed in kept], None),
-        "cautious": ([readings[best]], found),
+        "combined": ([readings[seed] for seed in best_seeds], None),
+        "cautious": ([readings[best]], remappings),
     }
     record: dict[str, Any] = {
         "format": FORMAT,
@@ -204,15 +204,18 @@ def run_record(
         "samples": {name: len(part) for name, part in parts.items()},
         "recipe": json.loads(recipe.to_json()),
         "scores": {str(seed): score for seed, score in scores.items()},
-        "kept": kept,
-        "remappings": found.count,
+        "kept": best_seeds,
+        "remappings": remappings.count,
         **environment(threads),
     }
-    for way, (each, doubt) in ways.items():
-        record[way] = {n: measured(rules, each, parts[n], doubt) for n in ("test", "ood")}
-    seen, digits = readings[best][parts["test"].images.ravel()], parts["test"].digits.ravel()
-    near, share = found.looks_like(check_concepts(rules.inputs[0], seen, digits))
-    return {**record, "looks_like": str(near), "fits": share}
+    for method, (probabilities_of, doubt) in methods.items():
+        record[method] = {
+            n: measured(rules, probabilities_of, parts[n], doubt) for n in ("test", "ood")
+        }
+    probabilities = readings[best][parts["test"].images.ravel()]
+    digits = parts["test"].digits.ravel()
+    nearest, share = remappings.looks_like(check_concepts(rules.inputs[0], probabilities, digits))
+    return {**record, "looks_like": str(nearest), "fits": share}
 
 
 def place_of(results: Path, task: SumTask, pairs_known: bool) -> Path:
@@ -257,18 +260,18 @@ def do_runs(
 
     A run that was stopped goes on from the checkpoints of its trainings, in the directory `work`.
     """
-    place = made(place_of(results, task, pairs_known))
+    directory = made(place_of(results, task, pairs_known))
     for run in runs:
-        path = place / f"{run:02d}.json"
+        path = directory / f"{run:02d}.json"
         if path.exists():
             continue
-        say(f"{place.name}, run {run}")
+        say(f"{directory.name}, run {run}")
         record = run_record(
             task,
             run,
             images,
             samples,
-            work / f"rsbench-{place.name}-{run}",
+            work / f"rsbench-{directory.name}-{run}",
             pairs_known=pairs_known,
             say=say,
             **how,
@@ -276,7 +279,7 @@ def do_runs(
         with writing(path) as stream:
             stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
         say(f"record in {path}")
-    return read_runs(place)
+    return read_runs(directory)
 
 
 def rsbench_table(task: SumTask, records: Sequence[Mapping[str, Any]]) -> str:
@@ -285,7 +288,7 @@ def rsbench_table(task: SumTask, records: Sequence[Mapping[str, Any]]) -> str:
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for part, note in (("test", ""), ("ood", ", out of distribution")):
         for key, name in MEASURES.items():
-            cells = [_spread([r[way][part][key] for r in records]) for way in WAYS]
+            cells = [_spread([r[method][part][key] for r in records]) for method in WAYS]
             known = task.published.get(key, ("", "")) if part == "test" else ("", "")
             cells += ["" if figure in (None, "") else f"{figure}" for figure in known]
             lines.append(f"| {name}{note} | {' | '.join(cells)} |")

@@ -51,10 +51,10 @@ class Images:
     def with_perturbed(self, n: int) -> "Images":
         """Return these images and, after them, perturbed copies of some for training."""
         rng = np.random.default_rng(0)
-        chosen = rng.permutation(self.n_train)[:n]
-        pixels = np.concatenate([self.pixels, perturb(self.pixels[chosen], rng)])
-        labels = np.concatenate([self.labels, self.labels[chosen]])
-        return replace(self, pixels=pixels, labels=labels, n_perturbed=len(chosen))
+        indices = rng.permutation(self.n_train)[:n]
+        pixels = np.concatenate([self.pixels, perturb(self.pixels[indices], rng)])
+        labels = np.concatenate([self.labels, self.labels[indices]])
+        return replace(self, pixels=pixels, labels=labels, n_perturbed=len(indices))
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Scale:
     n_valid : images for its validation
     puzzles : by size, the correct puzzles of Sudoku for training, validation and test
     low_puzzles : those for training with low data
-    trainings : of DeepSoftLog's network, the best of which serves all runs
+    trainings : of DeepSoftLog's network; the best serves all runs
     n_perturbed : perturbed images, for its validation
     starts : of a network that learns from answers, at most
     epochs : of all trainings, if not those of the recipes

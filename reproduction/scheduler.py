@@ -46,8 +46,8 @@ class Outcome:
 
         from reproduction.records import whole_seconds
 
-        symbolic, whole = whole_seconds(pd.DataFrame(self.records))
-        return symbolic / whole if whole else 0.0
+        symbolic, total = whole_seconds(pd.DataFrame(self.records))
+        return symbolic / total if total else 0.0
 
 
 def reproduce(
@@ -82,17 +82,17 @@ def reproduce(
     DomainError
         An experiment is too large for the images there are.
     """
-    place = Path(work) if work else cache_directory() / "experiments"
-    store, networks_place = Store(scale.place(Path(results))), scale.place(place)
+    work_directory = Path(work) if work else cache_directory() / "experiments"
+    store, networks_place = Store(scale.place(Path(results))), scale.place(work_directory)
     store.check_writable()
     Store(networks_place).check_writable()
-    wanted = list(dict.fromkeys(experiments))
-    missing = [experiment for experiment in wanted if not store.has(experiment)]
-    for experiment in wanted:
+    distinct = list(dict.fromkeys(experiments))
+    missing = [experiment for experiment in distinct if not store.has(experiment)]
+    for experiment in distinct:
         if experiment not in missing:
             _check_choice(store, experiment, scale)
     if not missing:  # then no images are needed
-        return Outcome(len(wanted))
+        return Outcome(len(distinct))
     images = scale.images()
     if any(experiment.setting == "deepsoftlog-cnn" for experiment in missing):
         images = images.with_perturbed(scale.n_perturbed)
@@ -102,7 +102,7 @@ def reproduce(
         networks = Networks(networks_place, scale, images, say)
         loop = _Loop(store, Bench(images, scale, networks, number), say)
         records = loop.do(missing)
-    return Outcome(len(wanted) - len(records), records)
+    return Outcome(len(distinct) - len(records), records)
 
 
 def do_guarantees(
@@ -119,16 +119,16 @@ def do_guarantees(
 
     Parameters are those of `reproduce`; the records are in a directory ``guarantees``.
     """
-    place = scale.place(Path(work) if work else cache_directory() / "experiments")
-    Store(place).check_writable()
+    work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
+    Store(work_directory).check_writable()
     images = scale.images()
     with _threads(threads):
-        networks = Networks(place, scale, images, say)
+        networks = Networks(work_directory, scale, images, say)
         for experiment in experiments:
             scale.check(experiment, images)
             guarantees(
                 *(experiment, networks, images, scale),
-                place=scale.place(Path(results)) / "guarantees",
+                directory=scale.place(Path(results)) / "guarantees",
                 splits=splits,
                 say=say,
             )
@@ -138,11 +138,11 @@ def _check_choice(store: Store, experiment: Experiment, scale: Scale) -> None:
     """Raise `DataError` if a record's network was chosen from more or fewer than now."""
     if experiment.setting != "deepsoftlog-cnn":
         return
-    found = store.read(experiment)["network"].get("best_of")
-    if found != scale.trainings:
+    trainings = store.read(experiment)["network"].get("best_of")
+    if trainings != scale.trainings:
         raise DataError(
-            f"{store.path(experiment)}: made with the best of {found} trainings, and now it is "
-            f"{scale.trainings}; go on with --trainings {found}, or have another directory for "
+            f"{store.path(experiment)}: made with the best of {trainings} trainings, and now it is "
+            f"{scale.trainings}; go on with --trainings {trainings}, or have another directory for "
             "the records"
         )
 
@@ -151,11 +151,11 @@ def _check_choice(store: Store, experiment: Experiment, scale: Scale) -> None:
 def _threads(number: int | None) -> Iterator[int]:
     """Let PyTorch and the rules work with some number of threads; give that of PyTorch."""
     before = os.environ.get("PINESY_NUM_THREADS")
-    with using_threads(number) as found:
+    with using_threads(number) as n_used:
         if number is not None:
             os.environ["PINESY_NUM_THREADS"] = str(number)
         try:
-            yield found
+            yield n_used
         finally:
             if before is not None:
                 os.environ["PINESY_NUM_THREADS"] = before
@@ -175,21 +175,21 @@ class _Loop:
 
         Return the records of what was done here.
         """
-        waiting, told = list(experiments), False
+        waiting, is_reported = list(experiments), False
         while waiting:
             later = [experiment for experiment in waiting if not self._done(experiment)]
             if len(later) == len(waiting):
-                if not told:
+                if not is_reported:
                     self._say(
                         f"another process is at work on what is left ({len(later)} experiments)"
                     )
-                told = True
+                is_reported = True
                 sleep(PAUSE)
             waiting = later
         return self._records
 
     def _done(self, experiment: Experiment) -> bool:
-        """Do an experiment, unless it is done; tell whether it is, and is not in other hands."""
+        """Do an experiment unless it is done; return whether it is done now."""
         with self._store.lock(experiment) as mine:
             if not mine:
                 return False

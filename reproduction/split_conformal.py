@@ -26,19 +26,19 @@ def sum_probabilities(digits: FloatArray) -> FloatArray:
     """
     numbers = [_number(digits[:, i]) for i in range(2)]
     n, size = numbers[0].shape
-    found = np.zeros((n, 2 * size - 1))
+    probabilities = np.zeros((n, 2 * size - 1))
     for value in range(size):
-        found[:, value : value + size] += numbers[0][:, [value]] * numbers[1]
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+        probabilities[:, value : value + size] += numbers[0][:, [value]] * numbers[1]
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 def _number(digits: FloatArray) -> FloatArray:
     """Return the probabilities of the numbers that digits (n, k, 10) make."""
-    found = digits[:, 0]
-    for place in range(1, digits.shape[1]):
-        joint = found[:, :, None] * digits[:, place, None, :]
-        found = joint.reshape(len(digits), -1)
-    return found
+    joint_digits = digits[:, 0]
+    for column in range(1, digits.shape[1]):
+        joint = joint_digits[:, :, None] * digits[:, column, None, :]
+        joint_digits = joint.reshape(len(digits), -1)
+    return joint_digits
 
 
 class _Given:
@@ -81,5 +81,5 @@ def sum_sets(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = method.conformalize(p, sums).predict_set(q)[1]
-    return [np.asarray(found[:, :, i], dtype=bool) for i in range(len(levels))]
+        sets = method.conformalize(p, sums).predict_set(q)[1]
+    return [np.asarray(sets[:, :, i], dtype=bool) for i in range(len(levels))]

@@ -88,7 +88,7 @@ def sudoku_pools(
     check_dim(dim)
     array = check_integers(labels, "labels", 1, "one integer for each image", DataError)
     counts = {"train": train, "test": test, "valid": valid}
-    sizes = [dim * check_integer(n, what, 1) for what, n in counts.items()]
+    sizes = [dim * check_integer(n, name, 1) for name, n in counts.items()]
     rows = [_shuffled(array, d, sum(sizes), rng) for d in range(dim)]
     first, second, third = np.split(np.stack(rows), np.cumsum(sizes)[:-1], axis=1)
     return SudokuPools(train=first, valid=third, test=second)

@@ -93,7 +93,7 @@ class Store:
         return experiment.path(self.directory)
 
     def has(self, experiment: Experiment) -> bool:
-        """Tell whether an experiment is done; a file that is not its record is an error."""
+        """Return whether an experiment is done; a file that is not its record is an error."""
         return self.path(experiment).exists() and bool(self.read(experiment))
 
     def read(self, experiment: Experiment) -> dict[str, Any]:
@@ -144,12 +144,12 @@ class Store:
 
 
 @contextmanager
-def refusing(path: Path, what: str, cure: str = CURE) -> Iterator[None]:
+def refusing(path: Path, problem: str, cure: str = CURE) -> Iterator[None]:
     """Say what a file is, in a `DataError`, if reading it shows that it has another form."""
     try:
         yield
     except DAMAGES as error:
-        raise DataError(f"{path}: {what} ({error!s:.200}); {cure}") from None
+        raise DataError(f"{path}: {problem} ({error!s:.200}); {cure}") from None
 
 
 def plain_json(text: str) -> Any:
@@ -160,7 +160,7 @@ def plain_json(text: str) -> Any:
 
 
 def is_finite(value: object) -> bool:
-    """Tell whether a value of a record is a number."""
+    """Return whether a value of a record is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
@@ -192,7 +192,7 @@ def read_record(path: Path, experiment: Experiment | None = None) -> dict[str, A
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: not a record of pinesy ({FORMAT}); {CURE}")
     with refusing(path, "a record of no experiment"):
-        own = Experiment(*(content[name] for name in Experiment.__dataclass_fields__))
-    if own.path(Path()).parts != path.parts[-4:] or experiment not in (None, own):
-        raise DataError(f"{path}: the record of another experiment ({own}); {CURE}")
+        recorded = Experiment(*(content[name] for name in Experiment.__dataclass_fields__))
+    if recorded.path(Path()).parts != path.parts[-4:] or experiment not in (None, recorded):
+        raise DataError(f"{path}: the record of another experiment ({recorded}); {CURE}")
     return content

@@ -25,7 +25,7 @@ FEW: Final[Mapping[str, int]] = {"train": 60, "valid": 20, "test": 20, "ood": 10
 
 @dataclass(frozen=True)
 class SumTask:
-    """Sums of two digits, of which some pairs are observed.
+    """Sums of two digits; some pairs are observed.
 
     Attributes
     ----------
@@ -48,16 +48,16 @@ class SumTask:
     @property
     def others(self) -> list[tuple[int, int]]:
         """All other pairs."""
-        every = ((a, b) for a in range(self.n_digits) for b in range(self.n_digits))
-        return [pair for pair in every if pair not in self.observed]
+        pairs = ((a, b) for a in range(self.n_digits) for b in range(self.n_digits))
+        return [pair for pair in pairs if pair not in self.observed]
 
     def rules(self, *, pairs_known: bool = False) -> Cascade:
         """Return the rules of the sum; with `pairs_known`, that of other pairs is -1.
 
         No sample has that sum, so that no network learns to read such a pair.
         """
-        one, other = (Attribute(name, range(self.n_digits)) for name in ("left", "right"))
-        pair, known = joint("pair", one, other), set(self.observed)
+        left, right = (Attribute(name, range(self.n_digits)) for name in ("left", "right"))
+        pair, known = joint("pair", left, right), set(self.observed)
         if not pairs_known:
             return function("total", pair, "left + right")
         return function("total", pair, lambda a, b: a + b if (a, b) in known else -1)
@@ -124,10 +124,10 @@ def _drawn(
     labels: npt.NDArray[np.uint8], pool: Indices, digits: Indices, rng: np.random.Generator
 ) -> Indices:
     """Return an image of the pool for each digit."""
-    chosen = np.empty(digits.shape, dtype=np.int64)
+    indices = np.empty(digits.shape, dtype=np.int64)
     for digit in np.unique(digits):
-        places, those = digits == digit, pool[labels[pool] == digit]
+        is_digit, those = digits == digit, pool[labels[pool] == digit]
         if not len(those):
             raise DataError(f"there is no image of the digit {digit} to draw from")
-        chosen[places] = rng.choice(those, int(places.sum()))
-    return chosen
+        indices[is_digit] = rng.choice(those, int(is_digit.sum()))
+    return indices

@@ -130,8 +130,8 @@ def _split(experiment: Experiment, images: Images, scale: Scale) -> tuple[Indice
 
 def _addition_part(pool: Indices, experiment: Experiment, images: Images, number: int) -> Part:
     rng = np.random.default_rng([experiment.run, experiment.size, number])
-    chosen = pool[addition_samples(images.labels[pool], experiment.size, rng)]
-    return Part(chosen, addition_labels(images.labels[chosen]))
+    indices = pool[addition_samples(images.labels[pool], experiment.size, rng)]
+    return Part(indices, addition_labels(images.labels[indices]))
 
 
 def sudoku_task(experiment: Experiment, images: Images, scale: Scale) -> Task:

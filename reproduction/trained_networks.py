@@ -50,7 +50,7 @@ class Seen:
     prediction: float
 
     def is_of(self, source: NetworkTraining, images: Indices) -> bool:
-        """Tell whether this is what a network makes of these images."""
+        """Return whether this is what a network makes of these images."""
         return self.source == source and np.array_equal(self.images, images)
 
 
@@ -124,9 +124,9 @@ class Networks:
     def _from_answers(self, training: NetworkTraining, task: Task) -> Trained:
         """Return a network that learned from the answers of a task."""
         say = partial(self._say_of, training)
-        place = self.directory / training.file
-        delete_leftovers(place / "*")
-        return trained_from_answers(training, self.scale, task, self.images, place, say)
+        directory = self.directory / training.file
+        delete_leftovers(directory / "*")
+        return trained_from_answers(training, self.scale, task, self.images, directory, say)
 
     def _say_of(self, training: NetworkTraining, line: str) -> None:
         self.say(f"network {training.name}: {line}")
@@ -140,8 +140,8 @@ class Networks:
         history = train(network, pixels, labels, recipe, seed=training.seed, checkpoint=file)
         if history.resumed < recipe.epochs:
             new = history.seconds[history.resumed :]
-            done = f"{len(new)} of {recipe.epochs} epochs"
-            self._say_of(training, f"{done} of {len(labels)} images in {sum(new):.1f} s")
+            progress = f"{len(new)} of {recipe.epochs} epochs"
+            self._say_of(training, f"{progress} of {len(labels)} images in {sum(new):.1f} s")
         return Trained(training, network, history)
 
     def _chosen(self, images: Indices) -> Trained:
@@ -150,9 +150,9 @@ class Networks:
             self._train_candidates(images)
             candidates = [self._candidates[seed] for seed in sorted(self._candidates)]
             with self._alone("deepsoftlog"):
-                scores = [self._score(one.network) for one in candidates]
+                scores = [self._score(candidate.network) for candidate in candidates]
             best = candidates[int(np.argmax(scores))]
-            others = sum(one.seconds for one in candidates) - best.seconds
+            others = sum(candidate.seconds for candidate in candidates) - best.seconds
             self._best = replace(best, best_of=len(candidates), others=others)
         return self._best
 
@@ -171,7 +171,7 @@ class Networks:
             raise busy
 
     def _score(self, network: "nn.Module") -> float:
-        """Return the share of perturbed images that a network reads rightly."""
+        """Return the share of perturbed images that a network reads correctly."""
         perturbed = self.images.perturbed
-        found = self._cache.predict_proba(network, self.images.pixels[perturbed])
-        return float((found.argmax(axis=1) == self.images.labels[perturbed]).mean())
+        probabilities = self._cache.predict_proba(network, self.images.pixels[perturbed])
+        return float((probabilities.argmax(axis=1) == self.images.labels[perturbed]).mean())

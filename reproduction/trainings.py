@@ -158,8 +158,10 @@ def _recipe(problem: str, setting: str) -> Recipe:
 
 def answered(task: Task, part: Part, images: Images) -> AnsweredInputs:
     """Return the samples of a part with what its rules should conclude in the end."""
-    seen = {name: preprocess(images.pixels[part.images[:, i]]) for name, i in task.columns.items()}
-    return AnsweredInputs(seen, {a.name: part.targets[a.name] for a in task.rules().outputs})
+    inputs = {
+        name: preprocess(images.pixels[part.images[:, i]]) for name, i in task.columns.items()
+    }
+    return AnsweredInputs(inputs, {a.name: part.targets[a.name] for a in task.rules().outputs})
 
 
 def unit_places(part: Part) -> Indices:
@@ -171,9 +173,12 @@ def unit_places(part: Part) -> Indices:
 
 def answered_units(part: Part, images: Images) -> AnsweredInputs:
     """Return what the verdict on a valid puzzle says: no row, column or block repeats a digit."""
-    places = unit_places(part)
-    seen = {f"cell_{i}": preprocess(images.pixels[at]) for i, at in enumerate(places.T)}
-    return AnsweredInputs(seen, {"different": [True] * len(places)})
+    image_indices = unit_places(part)
+    inputs = {
+        f"cell_{i}": preprocess(images.pixels[cell_images])
+        for i, cell_images in enumerate(image_indices.T)
+    }
+    return AnsweredInputs(inputs, {"different": [True] * len(image_indices)})
 
 
 def first_phase(task: Task, images: Images, scale: Scale) -> tuple[AnswerPhase, Indices, float]:
@@ -193,16 +198,16 @@ def first_phase(task: Task, images: Images, scale: Scale) -> tuple[AnswerPhase, 
         layer, loss = RuleLayer(rules, semantics="probabilistic"), "beliefs"
         enough = 0.7  # of nine digits in a row all must be right; merged ones would give next to 0
         samples = [answered_units(part, images) for part in (task.train, task.valid)]
-        places, start = unit_places(task.train), replace(START, learning_rate=2e-3)
+        image_indices, start = unit_places(task.train), replace(START, learning_rate=2e-3)
     else:
         layer, loss, start, enough = RuleLayer(task.rules()), "both", START, 0.9
         samples = [answered(task, part, images) for part in (task.train, task.valid)]
         columns = [task.columns[a.name] for a in layer.rules.inputs]
-        places = task.train.images[:, columns]
-    epochs = max(START.epochs, -(-START_IMAGES // places.size))
-    batch = max(BATCH_IMAGES // places.shape[1], 1)
+        image_indices = task.train.images[:, columns]
+    epochs = max(START.epochs, -(-START_IMAGES // image_indices.size))
+    batch = max(BATCH_IMAGES // image_indices.shape[1], 1)
     recipe = replace(start, batch=batch).with_epochs(scale.epochs or epochs)
-    return AnswerPhase(layer, recipe, loss, *samples), places, enough
+    return AnswerPhase(layer, recipe, loss, *samples), image_indices, enough
 
 
 def trained_from_answers(
@@ -224,7 +229,7 @@ def trained_from_answers(
     -----
     Starts are always of DeepSoftLog's network, which is quick.
     """
-    first, places, enough = first_phase(task, images, scale)
+    first, image_indices, enough = first_phase(task, images, scale)
     seed = SEEDS_A_RUN * training.seed
     learned = learn_from_answers(
         lambda seed: training.architecture(training.classes, seed=seed),
@@ -239,7 +244,7 @@ def trained_from_answers(
         say=say,
     )
     labels = np.stack([learned.labels[a.name] for a in first.layer.rules.inputs], axis=1)
-    said = {
+    start_record = {
         "architecture": DeepSoftLogCNN.__name__,
         "semantics": first.layer.semantics,
         "loss": first.loss,
@@ -248,9 +253,9 @@ def trained_from_answers(
         "chosen": learned.start.seed,
         "kept": learned.reader is learned.start.reader,
         "corrected": learned.corrected,
-        "labels_right": float(np.mean(labels.argmax(axis=2) == images.labels[places])),
+        "labels_right": float(np.mean(labels.argmax(axis=2) == images.labels[image_indices])),
     }
     (history,) = learned.histories.values()
     return Trained(
-        training, learned.reader.network, history, start=said, others=learned.start.seconds
+        training, learned.reader.network, history, start=start_record, others=learned.start.seconds
     )

@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CONSTRAINTS = ROOT / "constraints.txt"
-#: Rooms and files of tests that need nothing of the clone but themselves: each part of the core.
+#: Directories and files of tests that need nothing of the clone but themselves.
 CORE = (
     "equations",
     "rules",

@@ -88,7 +88,7 @@ def test_splits_are_taken_up_and_reported(
     for splits in (1, 2, 2):
         guarantees(
             *(experiment, reader, images, TINY_QUICK),
-            place=tmp_path / "guarantees",
+            directory=tmp_path / "guarantees",
             splits=splits,
             say=said.append,
         )

@@ -3,14 +3,14 @@
 Rules with uncertainty parameters (s, r) reason on possibility distributions by min and max, and
 say how possible and how certain each conclusion is.
 
-A name is imported from its module when it is first asked for, so that `import pinesy` is quick.
+A name is imported from its module when it is first used, so that `import pinesy` is quick.
 """
 
 from importlib import import_module as _import_module
 
 from pinesy._version import __version__ as __version__
 
-#: The names that stand here too, by module; `__init__.pyi` has them for type checkers.
+#: The public names by module; `__init__.pyi` has them for type checkers.
 _NAMES = {
     "pinesy.calibration": "CalibratedRules ConformalTransform PredictionSets calibrate",
     "pinesy.concepts": "Shortcuts check_concepts shortcuts",
@@ -48,22 +48,22 @@ _NAMES = {
     "pinesy.semantics": "WorldInference WorldWeights",
     "pinesy.transforms": "antipignistic antipignistic_inverse minimum_specificity",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-_ROOMS = {module.split(".")[1] for module in _NAMES}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_PACKAGES = {module.split(".")[1] for module in _NAMES}
 
-__all__ = sorted(_HOMES)
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> object:
-    """Import a name of the front door, or a room, when it is first asked for (PEP 562)."""
-    if name in _HOMES:
-        found = globals()[name] = getattr(_import_module(_HOMES[name]), name)
-        return found
-    if name in _ROOMS:
+    """Import a public name, or a package, when it is first used (PEP 562)."""
+    if name in _MODULES:
+        globals()[name] = getattr(_import_module(_MODULES[name]), name)
+        return globals()[name]
+    if name in _PACKAGES:
         return _import_module(f"pinesy.{name}")
     raise AttributeError(f"module 'pinesy' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Return what is here and what can be asked for."""
-    return sorted({*globals(), *_HOMES, *_ROOMS})
+    """Return the names of the module, imported or not."""
+    return sorted({*globals(), *_MODULES, *_PACKAGES})

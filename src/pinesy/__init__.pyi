@@ -1,4 +1,4 @@
-# What the front door offers, for type checkers; `__init__.py` has the same names.
+# The public API, for type checkers; `__init__.py` has the same names.
 from pinesy._version import __version__ as __version__
 from pinesy.calibration import CalibratedRules, ConformalTransform, PredictionSets, calibrate
 from pinesy.concepts import Shortcuts, check_concepts, shortcuts

@@ -14,11 +14,11 @@ def main() -> None:
     if is_ours:  # an exception would be lost, or printed, in the callbacks of an import
         signal.signal(signal.SIGINT, _end)
     try:
-        from pinesy.cli.app import main as run
+        from pinesy.cli.app import run_pinesy
 
         if is_ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        run()
+        run_pinesy()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)

@@ -32,7 +32,7 @@ class PinesyError(Exception):
 
 @contextmanager
 def placed(where: str) -> Iterator[None]:
-    """Put a place, such as ``"batch 3"``, before the message of any of these errors."""
+    """Put a location, such as ``"batch 3"``, before the message of any of these errors."""
     try:
         yield
     except PinesyError as error:
@@ -122,19 +122,19 @@ class MissingPackageError(DataError, ModuleNotFoundError):
 
 
 @contextmanager
-def needing(extra: str, what: str, other: str = "") -> Iterator[None]:
-    """Where an import fails, say what needs it, which extra has it, and what else would do."""
+def needing(extra: str, purpose: str, other: str = "") -> Iterator[None]:
+    """Turn a failed import into an error with its purpose, the extra to install, and a way out."""
     try:
         yield
     except ImportError as error:
         raise MissingPackageError(
-            f"{what} {error.name}, which is not installed; pip install 'pinesy[{extra}]'{other}",
+            f"{purpose} {error.name}, which is not installed; pip install 'pinesy[{extra}]'{other}",
             name=error.name,
         ) from None
 
 
 class DataWarning(UserWarning):
-    """Data of which a part was not used: it says which part, and what to do about it."""
+    """A part of the data was not used: the message names the part and the cure."""
 
 
 class UnusedColumnsWarning(DataWarning):

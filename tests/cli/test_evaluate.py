@@ -84,7 +84,7 @@ def test_levels_need_a_calibration_with_enough_samples(
         (plain, ("--level", 0.95), "pinesy calibrate"),
         (calibrated, ("--level", 0.999), "at least 999 are needed"),
         (calibrated, ("--level", 95), "from 0 to 1"),
-        (calibrated, ("--group", "town"), "told apart by --level"),
+        (calibrated, ("--group", "town"), "--level"),
     ):
         done = pinesy("evaluate", path, data, *options, *town)
         assert (done.exit_code != 0, done.stdout) == (True, "")

@@ -58,7 +58,7 @@ def test_what_goes_wrong_while_writing_leaves_the_old_model(
 #: Runs a command, but waits at a step of the writing.
 HELD_UP = """
 import os, sys, time
-from pinesy.cli.app import main
+from pinesy.cli.app import run_pinesy
 
 def wait(*_):
     print("here", flush=True)
@@ -67,7 +67,7 @@ def wait(*_):
 step = sys.argv.pop(1)
 if step:
     setattr(os, step, wait)
-main()
+run_pinesy()
 """
 
 

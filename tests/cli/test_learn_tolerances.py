@@ -128,8 +128,9 @@ def test_options_that_do_not_go_together(pinesy: Run, output: Path) -> None:
     kept = "with --more a model keeps the tolerances it has"
     assert f"--validation: {kept}" in refused(*valid, "--more")
     assert f"--tolerance: {kept}" in refused("--tolerance", "0.1", "--more")
-    alone = "it tells of the search that --validation asks for, and that is not given"
-    assert f"--group: {alone}" in refused("--group", "rain")
+    message = refused("--group", "rain")
+    assert "--group:" in message
+    assert "--validation" in message
 
 
 def test_validation_data_that_cannot_judge(pinesy: Run, output: Path, tmp_path: Path) -> None:

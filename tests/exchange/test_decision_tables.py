@@ -24,7 +24,7 @@ from pinesy import (
     write_decision_table,
 )
 from pinesy.exchange import table_sheets
-from pinesy.exchange.table_cells import AttributeCells
+from pinesy.exchange.decision_tables import AttributeCells
 from pinesy.problems import addition
 from strategies import cascades
 
@@ -219,8 +219,8 @@ HEAD = 'kind,if a,then b,s,r\ndomain,{0..3},"{no, yes}",,\n'
     [
         ("", "the table is empty"),
         (HEAD, "the table has no rules"),
-        ("if a,b\n", r"row 1, column B: the header 'b' says nothing; write 'if NAME'"),
-        ("if a,then b,then\n", r"row 1, column C: the header 'then' says nothing"),
+        ("if a,b\n", r"row 1, column B: the header 'b' is unknown; write 'if NAME'"),
+        ("if a,then b,then\n", r"row 1, column C: the header 'then' is unknown; write"),
         ("s,s\n", r"row 1, column B: there are two columns 's'"),
         (HEAD + "if,4,yes\n", r"row 3, column B \('if a'\): attribute 'a' has no value 4"),
         (HEAD + 'if,"{1, 4}",yes\n', r"row 3, column B \('if a'\): .*has no value 4"),

@@ -89,7 +89,7 @@ def test_transformations_have_the_same_bits_in_all_sizes(size: int, transform: A
     graph = OnnxGraph(["x", "y"])
     given = graph.input("x", float, ["n", size])
     appended = add_transform(graph, given, size, as_transform(transform))
-    graph.node("Identity", appended, named="y")
+    graph.node("Identity", appended, output="y")
     graph.output("y", float, ["n", size])
     assert same_bits(run(graph.model("one", {}), {"x": rows})["y"], transform(rows))
 

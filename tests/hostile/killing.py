@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hostile.sabotage import abandon
 from hostile.writers import SAVES, WRITERS, asked, old_file, program, saved
-from pinesy.cli.app import run
+from pinesy.cli.app import run_program
 
 
 def begin(name: str, words: Sequence[str], path: Path) -> int:
@@ -46,7 +46,7 @@ def _write(name: str, words: Sequence[str], path: Path) -> int:
             saved(path)
         else:
             sys.argv = ["pinesy", *words]
-            run(program(name), "pinesy")
+            run_program(program(name), "pinesy")
     except SystemExit as ended:
         return int(ended.code or 0)
     except KeyboardInterrupt:  # as in __main__.py

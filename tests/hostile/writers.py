@@ -50,8 +50,8 @@ READERS: dict[str, list[str]] = {
 SAVES = (".rules", ".json", ".zip")
 WRITERS = [*COMMANDS, *SAVES]
 OLD = "what was there before"
-#: Those that take long or ask somebody. They write as the others do, which tests/house/test_writing
-#: sees; reproduction/tests/test_resume.py kills experiments.
+#: Those that take long or ask somebody. They write as the others do, which
+#: tests/architecture/test_writing.py sees; reproduction/tests/test_resume.py kills experiments.
 LONG = {"demo", "studio", "addition", "sudoku", "rsbench", "guarantees"}
 
 

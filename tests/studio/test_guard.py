@@ -181,13 +181,13 @@ HOSTILE = {
 def test_no_content_makes_the_studio_fail(data_client: TestClient, content: str) -> None:
     """Every endpoint, with each thing that its module looks for, on a sample and an output."""
     common = "".join(map(inspect.getsource, (question, session)))
-    for room, functions in ENDPOINTS.items():
+    for view, functions in ENDPOINTS.items():
         for name, function in functions.items():
             source = inspect.getsource(inspect.getmodule(function) or web_application)
-            for key in sorted(set(re.findall(r'asked\.get\("(\w+)"', source + common))):
+            for key in sorted(set(re.findall(r'payload\.get\("(\w+)"', source + common))):
                 usual = {"sample": '{"row": 0}', "attribute": '"street"'} | {key: content}
                 body = ",".join(f'"{key}":{value}' for key, value in usual.items())
-                answer = data_client.post(f"/api/{room}/{name}", content=f"{{{body}}}")
-                assert answer.status_code < 500, (room, name, key, answer.text)
+                answer = data_client.post(f"/api/{view}/{name}", content=f"{{{body}}}")
+                assert answer.status_code < 500, (view, name, key, answer.text)
                 if content == "NaN":
                     assert answer.status_code == 400

@@ -25,7 +25,7 @@ def endless(begun: threading.Event | None = None) -> Callable[[], None]:
 
 
 def test_a_quick_job_is_done_at_once() -> None:
-    status = Jobs().start("sum", lambda: 3, shown=lambda n: {"n": n}).status()
+    status = Jobs().start("sum", lambda: 3, to_json=lambda n: {"n": n}).status()
     assert (status["state"], status["result"]) == ("done", {"n": 3})
 
 
@@ -76,7 +76,7 @@ def test_jobs_wait_for_their_turn_and_too_many_are_refused(
     jobs = Jobs()
     first, second = jobs.start("count", endless()), jobs.start("count", endless())
     assert second.status()["state"] == "waiting"
-    with pytest.raises(DataError, match="too much is being worked on"):
+    with pytest.raises(DataError, match="wait, or stop some"):
         jobs.start("count", endless())
     second.stop()
     first.stop()

@@ -16,7 +16,7 @@ import pytest
 
 from pinesy.studio import Session
 from pinesy.studio.guard import TOKEN_HEADER
-from pinesy.studio.session import REMEMBERED, Asked, RememberedReports
+from pinesy.studio.session import REMEMBERED, Payload, RememberedReports
 from pinesy.studio.web_application import ENDPOINTS, THREADS
 from studio.conftest import ask, client_of
 
@@ -50,7 +50,7 @@ def test_requests_that_take_long_leave_threads_for_others(
     """45 texts that were not read to the end took every thread of the studio."""
     go, running = Event(), Semaphore(0)
 
-    def wait(_session: Session, _asked: Asked) -> str:
+    def wait(_session: Session, _payload: Payload) -> str:
         running.release()
         go.wait(30)
         return "done"

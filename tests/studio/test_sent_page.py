@@ -16,10 +16,10 @@ def test_the_sample_of_now_goes_along(
     tab: Page, serving: Serving, session: Session, tmp_path: Path
 ) -> None:
     tab.goto(f"{serving(session)}#sample")
-    room = tab.locator("#panel-sample")
-    expect(room).to_have_attribute("data-ready", "true")
+    view = tab.locator("#panel-sample")
+    expect(view).to_have_attribute("data-ready", "true")
     tab.get_by_role("spinbutton", name="wind").fill("27.5")
-    expect(room).to_have_attribute("data-shown", re.compile(r"27\.5"))
+    expect(view).to_have_attribute("data-shown", re.compile(r"27\.5"))
     expect(tab.locator(".graph .box.lit").first).to_be_visible()  # no question is left open
     with tab.expect_download() as downloading:
         tab.get_by_role("button", name="Save as one file").click()

@@ -117,7 +117,7 @@ def test_the_command_line_of_the_browser_holds_no_code(rules: Path, tmp_path: Pa
 def test_what_is_missing_is_said(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studio_command, "find_spec", lambda _name: None)
     with pytest.raises(DataError, match=r"starlette, uvicorn: pip install 'pinesy\[studio\]'"):
-        studio_command.studio(rules, how=DataOptions())
+        studio_command.studio(rules, file_options=DataOptions())
 
 
 def test_without_a_file_the_demo_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_without_a_file_the_demo_is_opened(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(studio_command, "demo_session", demo)
     monkeypatch.setattr(web_application, "serve", lambda *given: served.append(given[:3]))
-    studio_command.studio(None, port=9, no_open=True, how=DataOptions())
+    studio_command.studio(None, port=9, no_open=True, file_options=DataOptions())
     assert served == [("the demo", 9, False)]
 
 

@@ -17,16 +17,18 @@ from pinesy._common.validation import printable
 from pinesy.cli.audit_command import audit
 from pinesy.cli.backprop_command import backprop
 from pinesy.cli.calibrate_command import calibrate
+from pinesy.cli.check_command import check
 from pinesy.cli.demo_command import demo
 from pinesy.cli.evaluate_command import evaluate
 from pinesy.cli.explain_command import explain
-from pinesy.cli.export_command import export, imports
+from pinesy.cli.export_command import export
+from pinesy.cli.import_command import imports
 from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
 from pinesy.cli.options import with_single_options
-from pinesy.cli.rules_commands import check, show
 from pinesy.cli.shortcuts_command import shortcuts
+from pinesy.cli.show_command import show
 from pinesy.cli.studio_command import studio
 from pinesy.exceptions import DataWarning, PinesyError
 
@@ -61,16 +63,16 @@ class CommandGroup(TyperGroup):
 @contextmanager
 def _notices() -> Iterator[None]:
     """Print each warning on data once, as a line on standard error."""
-    shown: set[str] = set()
+    printed: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
         default = warnings.showwarning
 
-        def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        def show(message: Any, category: Any, *location: Any, **keywords: Any) -> None:
             if not issubclass(category, DataWarning):
-                default(message, category, *place, **more)
-            elif (text := str(message)) not in shown:
-                shown.add(text)
+                default(message, category, *location, **keywords)
+            elif (text := str(message)) not in printed:
+                printed.add(text)
                 typer.echo(f"notice: {printable(text)}", err=True)
 
         warnings.showwarning = show
@@ -111,8 +113,8 @@ app.add_typer(export, name="export")
 app.add_typer(imports, name="import")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_given: bool) -> None:
+    if is_given:
         typer.echo(f"pinesy {pinesy.__version__}")
         raise typer.Exit
 
@@ -142,28 +144,24 @@ def _escape(error: UnicodeError) -> tuple[str, int]:
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
-def run(commands: typer.Typer, name: str) -> None:
+def run_program(commands: typer.Typer, name: str) -> None:
     """Run the commands of a program."""
-    _open_closed()
+    # Closed streams become empty ones: files that are opened would get their descriptors.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     codecs.register_error("pinesy.escape", _escape)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # so that no name fails for want of an encoding
             stream.reconfigure(errors="pinesy.escape")
     try:
         commands(prog_name=name)
-    except OSError as error:  # what is written to a file is told elsewhere
+    except OSError as error:  # errors of writing files are reported elsewhere
         _abandon_stdout()
         sys.stderr.write(f"error: the output cannot be written: {error.strerror or error}\n")
         sys.exit(3)
 
 
-def _open_closed() -> None:
-    """Put nothing in the place of closed streams: files would take their numbers."""
-    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
-
-
-def main() -> None:
+def run_pinesy() -> None:
     """Run the command line."""
-    run(app, "pinesy")
+    run_program(app, "pinesy")

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,13 +11,13 @@ from rich.text import Text
 import pinesy
 from pinesy.calibration import CalibratedRules
 from pinesy.cli import options
-from pinesy.cli.learn_command import plain
 from pinesy.cli.output import (
     WRITERS,
     ResultRow,
     Screen,
     TableWriter,
     open_output,
+    plain,
     shortened_note,
     writer_of,
 )
@@ -51,7 +50,7 @@ def audit(
     folds: Folds = 5,
     formulas: options.Formulas = False,
     *,
-    how: options.TrainingOptions,
+    file_options: options.TrainingOptions,
 ) -> None:
     """Rank the samples of a file by how suspicious their labels are.
 
@@ -72,12 +71,18 @@ def audit(
       pinesy audit model.json train.csv --id patient --limit 50 -o audit.csv
       pinesy audit flu.rules patients.csv --method counts
     """
-    options.check_output(output, list(WRITERS), [rules, data])
+    options.check_output_file(output, list(WRITERS), [rules, data])
     cascade = load_rules(rules)
-    files = TrainingFiles(cascade, how, unused_inputs(cascade))
-    samples = files.whole(data)
+    files = TrainingFiles(cascade, file_options, unused_inputs(cascade))
+    samples = files.read(data)
+    model = load(rules) if rules.suffix == ".json" else cascade
+    learned: Any = model.learned if isinstance(model, CalibratedRules) else model
+    if not isinstance(learned, LearnedRules) or not learned.may_know(
+        files.fingerprint(data)["sha256"]
+    ):
+        learned = cascade
     result = pinesy.audit(
-        learned_rules(rules, files, data) or cascade,
+        learned,
         columns_of(samples, files.inputs),
         samples.targets,
         method=method,
@@ -87,15 +92,6 @@ def audit(
     if output is not None:
         with open_output(output) as stream:
             writer_of(output.suffix, formulas)(stream, _rows(result, samples))
-
-
-def learned_rules(rules: Path, files: TrainingFiles, data: Path) -> LearnedRules | None:
-    """Return a learned model, if it may have been learned from the data."""
-    model = load(rules) if rules.suffix == ".json" else None
-    learned = model.learned if isinstance(model, CalibratedRules) else model
-    if not isinstance(learned, LearnedRules):
-        return None
-    return learned if learned.may_know(files.fingerprint(data)["sha256"]) else None
 
 
 def _print(result: Audit, samples: Batch, limit: int) -> None:
@@ -114,20 +110,20 @@ def _print(result: Audit, samples: Batch, limit: int) -> None:
 def _rows(result: Audit, samples: Batch, limit: int | None = None) -> Iterator["AuditRow"]:
     for row in result.rows(limit):
         index = row["sample"]
-        place = {"sample": index + 1, "line": samples.lines[index]}
         ids = samples.ids_of(index)
-        yield AuditRow(place | ids | {key: row[key] for key in row if key != "sample"}, ids)
+        content = {"sample": index + 1, "line": samples.lines[index]} | ids
+        yield AuditRow(content | {key: row[key] for key in row if key != "sample"}, ids)
 
 
 @dataclass(frozen=True)
 class AuditRow(ResultRow):
-    """What an audit has on a sample, by its row from 1, its line in the file and its ids."""
+    """The audit of one sample, with its row from 1, its line in the file and its ids."""
 
     content: dict[str, Any]
     ids: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that the audit has on the sample."""
+        """Return all columns of the audit."""
         return self.content
 
     def lines(self) -> Iterator[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from pinesy.cli.output import (
     Shortening,
     TableWriter,
     Writer,
-    degree_text,
+    six_digits,
     write_json_lines,
     write_rows,
 )
@@ -75,7 +75,7 @@ def backprop(
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
     *,
-    how: options.DataOptions,
+    file_options: options.DataOptions,
 ) -> None:
     """Find what the inputs should have been, from what should have been inferred.
 
@@ -99,23 +99,25 @@ def backprop(
       pinesy backprop sum.rules train.jsonl --target total --posterior -o fit.jsonl
     """
     form = form or ("table" if output is None and sys.stdout.isatty() else "jsonl")
-    options.check_output(output, None, [rules, data])
+    options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     known = {s.output.name: s.output for s in cascade.order}
-    chosen = _chosen(known, target or ())
-    in_file = [a for a in known.values() if not chosen or chosen.get(a.name, a) is None]
+    fixed_targets = _chosen(known, target or ())
+    in_file = [
+        a for a in known.values() if not fixed_targets or fixed_targets.get(a.name, a) is None
+    ]
 
     def rows(samples: Batch) -> Iterator[BackpropRow]:
-        given = cascade, samples.evidence, _targets(samples, chosen, cascade, data)
+        arguments = cascade, samples.evidence, _targets(samples, fixed_targets, cascade, data)
         if conditioned:
-            return _posterior_rows(posterior(*given), samples.lines, everything)
-        return _rows(backpropagate(*given), samples.lines, everything)
+            return _posterior_rows(posterior(*arguments), samples.lines, everything)
+        return _rows(backpropagate(*arguments), samples.lines, everything)
 
     write: Writer = write_json_lines
     if form == "table":
         columns = COLUMNS if conditioned else (*COLUMNS, "distance", "excess")
         write = TableWriter(columns, everything=everything, page=PAGE)
-    batches = how.batches(data, cascade, cascade.inputs, batch, in_file)
+    batches = file_options.batches(data, cascade, cascade.inputs, batch, in_file)
     write_rows(batches, rows, write, data, output)
 
 
@@ -124,7 +126,7 @@ def _chosen(known: Mapping[str, Attribute], texts: Sequence[str]) -> dict[str, i
 
     Returns the position of the value, or None, by attribute.
     """
-    chosen: dict[str, int | None] = {}
+    fixed_targets: dict[str, int | None] = {}
     for text in texts:  # names and values may themselves hold "="
         names = [name for name in known if text == name or text.startswith(f"{name}=")]
         if not names:
@@ -133,23 +135,23 @@ def _chosen(known: Mapping[str, Attribute], texts: Sequence[str]) -> dict[str, i
                 f"--target: no rule set concludes on {name!r}{suggestion(name, known)}"
             )
         name = max(names, key=len)
-        if name in chosen:
+        if name in fixed_targets:
             raise typer.BadParameter(f"{name} has one already", param_hint="--target")
         attribute, value = known[name], text.removeprefix(name)
-        chosen[name] = (
+        fixed_targets[name] = (
             attribute.position(options.find_value(attribute, value[1:])) if value else None
         )
-    return chosen
+    return fixed_targets
 
 
 def _targets(
-    samples: Batch, chosen: Mapping[str, int | None], cascade: Cascade, data: Path
+    samples: Batch, fixed_targets: Mapping[str, int | None], cascade: Cascade, data: Path
 ) -> dict[str, Target]:
     """Return the targets of the file and those for all samples."""
     targets = dict(samples.targets)
-    for name, position in chosen.items():
-        if position is not None:
-            targets[name] = Target.at(np.full(len(samples), position), cascade[name].output)
+    for name, index in fixed_targets.items():
+        if index is not None:
+            targets[name] = Target.at(np.full(len(samples), index), cascade[name].output)
         elif name not in targets:
             raise DataError(
                 f"{data}: no targets for {name} in it, as --target asks; give one for all "
@@ -212,37 +214,37 @@ class BackpropRow(ResultRow, Shortening):
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each input."""
-        first = str(self.line), self.outcome
+        beginning = str(self.line), self.outcome
         measures = [self.figures[key] for key in MEASURES if key in self.figures]
-        shown, left = self.first(list(self.inputs), INPUTS)
-        for name in shown:
-            far = [degree_text(measure[name]) for measure in measures]
-            yield *first, name, self._distribution(self.inputs[name]), *far
-            first = "", ""
-        if left:
-            yield "", "", f"... {left} more (--all)", "", *[""] * len(measures)
+        names, n_left = self.first(list(self.inputs), INPUTS)
+        for name in names:
+            distances = [six_digits(measure[name]) for measure in measures]
+            yield *beginning, name, self._distribution(self.inputs[name]), *distances
+            beginning = "", ""
+        if n_left:
+            yield "", "", f"... {n_left} more (--all)", "", *[""] * len(measures)
 
     def _distribution(self, pi: Possibility) -> str:
         """Return the degrees above 0, the highest first."""
         degrees = sorted(degrees_by_name(pi).items(), key=lambda item: -item[1])
         if len(degrees) == len(pi.degrees) and all(d == 1.0 for _, d in degrees):
             return "any value"
-        shown, left = self.first(degrees, DEGREES)
-        parts = [f"{text} {degree_text(degree)}" for text, degree in shown]
-        return ", ".join(parts + [f"... {left} more"] * (left > 0)) or "none within the bounds"
+        largest, n_left = self.first(degrees, DEGREES)
+        parts = [f"{text} {six_digits(degree)}" for text, degree in largest]
+        return ", ".join(parts + [f"... {n_left} more"] * (n_left > 0)) or "none within the bounds"
 
     def remarks(self) -> Iterator[str]:
         """Yield the conflicts, and the rules in them."""
-        shown, left = self.first(self.conflicts, CONFLICTS)
-        for conflict in shown:
+        first_conflicts, n_conflicts = self.first(self.conflicts, CONFLICTS)
+        for conflict in first_conflicts:
             yield f"line {self.line}: {conflict.message}"
-            rules, more = self.first(conflict.rules, CONFLICTS)
+            rules, n_rules = self.first(conflict.rules, CONFLICTS)
             for output, number, text in rules:
                 yield f"  rule {number} on {output}: {self._line(text)}"
-            if more:
-                yield f"  and {more} more rules (--all)"
-        if left:
-            yield f"line {self.line}: and {left} more conflicts (--all)"
+            if n_rules:
+                yield f"  and {n_rules} more rules (--all)"
+        if n_conflicts:
+            yield f"line {self.line}: and {n_conflicts} more conflicts (--all)"
 
 
 @lru_cache(maxsize=256)  # one long rule may be in hundreds of conflicts
@@ -254,13 +256,13 @@ def _rows(result: Backpropagation, lines: Sequence[int], everything: bool) -> It
     """Yield the target inputs of each sample of a batch."""
     columns = {name: getattr(result, name).tolist() for name in FIGURES}
     measures = {
-        name: {one: array.tolist() for one, array in getattr(result, name).items()}
+        name: {attribute: array.tolist() for attribute, array in getattr(result, name).items()}
         for name in MEASURES
     }
     for row, line in enumerate(lines):
         figures: dict[str, Any] = {name: column[row] for name, column in columns.items()}
         for name, lists in measures.items():
-            figures[name] = {one: numbers[row] for one, numbers in lists.items()}
+            figures[name] = {attribute: numbers[row] for attribute, numbers in lists.items()}
         inputs = {name: pi.sample(row) for name, pi in result.inputs.items()}
         sample = partial(result.sample, row)
         yield BackpropRow(line, inputs, _outcome(figures), figures, everything, sample)
@@ -269,7 +271,7 @@ def _rows(result: Backpropagation, lines: Sequence[int], everything: bool) -> It
 def _outcome(figures: Mapping[str, Any]) -> str:
     parts = ["reproduced"]
     if not figures["reproduced"]:
-        parts = [f"not reproduced, distance {degree_text(figures['distance'])}"]
+        parts = [f"not reproduced, distance {six_digits(figures['distance'])}"]
         parts += ["not normalised"] * (not figures["normalised"])
         parts += ["the search ended at its limit"] * figures["exhausted"]
     parts += ["the actual inputs give the target"] * (figures["output_distance"] == 0.0)
@@ -283,7 +285,7 @@ def _posterior_rows(
     at_most = "" if result.exact else "at most "
     for row, line in enumerate(lines):
         compatibility = float(result.compatibility[row])
-        outcome = f"compatibility {at_most}{degree_text(compatibility)}"
+        outcome = f"compatibility {at_most}{six_digits(compatibility)}"
         if compatibility == 0.0:
             outcome = "contradiction: compatibility 0"
         inputs = {name: pi.sample(row) for name, pi in result.items()}

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy.cli.image_demo import run_image_demo
-from pinesy.cli.output import Screen, degree_text, table_of
-from pinesy.cli.rules_commands import RuleBasePrinter
+from pinesy.cli.output import Screen, rich_table, six_digits
+from pinesy.cli.show_command import RuleBasePrinter
 from pinesy.problems import addition
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.parse import parse
@@ -122,7 +122,7 @@ def _sum(console: Console, cascade: Cascade) -> None:
 
 
 def _certainties(console: Console, possibility: Possibility) -> None:
-    """Say how certain the best value is, and the two best together if that tells more."""
+    """Print the certainty of the best value, and of the two best if that is higher."""
     order = np.argsort(-possibility.degrees, kind="stable")
     ranked = [possibility.attribute.domain[i] for i in order]
     line = f"What is certain: {_certain(possibility, ranked[:1])}"
@@ -132,12 +132,12 @@ def _certainties(console: Console, possibility: Possibility) -> None:
 
 
 def _certain(possibility: Possibility, values: list[Hashable]) -> str:
-    degree = degree_text(possibility.necessity(values))
+    degree = six_digits(possibility.necessity(values))
     return f"{possibility.attribute.name} in {format_subset(values)} with certainty {degree}"
 
 
 def _many(console: Console, cascade: Cascade) -> None:
-    """Infer a batch and say how long a sample takes."""
+    """Infer a batch and print the time of a sample."""
     program = cascade.compile()
     rng = np.random.default_rng(SEED)
     parts = [
@@ -159,9 +159,12 @@ def _many(console: Console, cascade: Cascade) -> None:
 
 def _inputs(console: Console, probabilities: Distributions) -> Distributions:
     """Print probabilities beside the possibilities made of them; return the latter."""
-    evidence = {name: antipignistic(given) for name, given in probabilities.items()}
-    rows = [(n, _degrees(given), _degrees(evidence[n])) for n, given in probabilities.items()]
-    console.print(table_of(["input", "probabilities", "possibilities (antipignistic)"], rows))
+    evidence = {name: antipignistic(distribution) for name, distribution in probabilities.items()}
+    rows = [
+        (n, _degrees(distribution), _degrees(evidence[n]))
+        for n, distribution in probabilities.items()
+    ]
+    console.print(rich_table(["input", "probabilities", "possibilities (antipignistic)"], rows))
     return evidence
 
 
@@ -169,7 +172,7 @@ def _results(console: Console, inferred: Mapping[str, Possibility]) -> None:
     """Print what was inferred, and what is certain of it."""
     rows = [(name, _degrees(pi.to_dict()), pi.verdict) for name, pi in inferred.items()]
     columns = ["output", "possibilities", "result"]
-    console.print(table_of(columns, rows), end="\n\n")
+    console.print(rich_table(columns, rows), end="\n\n")
     for possibility in inferred.values():
         _certainties(console, possibility)
 
@@ -177,7 +180,7 @@ def _results(console: Console, inferred: Mapping[str, Possibility]) -> None:
 def _degrees(distribution: Mapping[Hashable, float]) -> str:
     """List the values by falling degree, without those of degree 0."""
     pairs = sorted(distribution.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{show_value(v)}: {degree_text(d)}" for v, d in pairs if d > 0.0)
+    return ", ".join(f"{show_value(v)}: {six_digits(d)}" for v, d in pairs if d > 0.0)
 
 
 def _say(console: Console, text: str) -> None:

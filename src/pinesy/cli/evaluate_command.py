@@ -7,18 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pinesy.calibration import CalibratedAnswers, CalibratedRules, CoverageReport, coverage
+import pinesy
+from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.cli import options
-from pinesy.cli.calibrate_command import calibrated_rules
-from pinesy.cli.learn_command import plain
-from pinesy.cli.output import put_text, say
+from pinesy.cli.output import plain, put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.display.pages import report_page
-from pinesy.learning import DecisionReport
-from pinesy.learning import evaluate as evaluated
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
-from pinesy.samples import Batch
 from pinesy.semantics.semantics import SEMANTICS, as_semantics
 
 Page = Annotated[
@@ -43,7 +39,7 @@ SemanticsNames = Annotated[
 ]
 Group = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="With --level: a column of groups to be told apart."),
+    typer.Option(metavar="NAME", help="With --level: a column of groups to report one by one."),
 ]
 
 
@@ -55,7 +51,7 @@ def evaluate(
     group: Group = None,
     semantics: SemanticsNames = None,
     *,
-    how: options.TrainingOptions,
+    file_options: options.TrainingOptions,
 ) -> None:
     """Compare what rules predict with the true values in a file.
 
@@ -64,9 +60,9 @@ def evaluate(
     for pinesy learn: the true values are the targets. With several targets the
     last attribute in the order of inference is judged, or that of --target.
 
-    With --level also, of rules that pinesy calibrate has seen, how often the true
-    values are in their sets: nominal and observed coverage, sizes of sets, by
-    class and by group. Read the data with the same --transform as there, and take
+    With --level also, for calibrated rules, how often the true values are in
+    their sets: nominal and observed coverage, sizes of sets, by class and by
+    group. Read the data with the same --transform as there, and take
     samples that were used neither for learning nor for calibration.
 
     With --semantics instead a table of several semantics of the same rules, which
@@ -78,51 +74,43 @@ def evaluate(
       pinesy evaluate calibrated.json test.csv --level 0.9 --level 0.99
       pinesy evaluate sum.rules softmax.csv --semantics all
     """
-    options.check_output(output, [".html", ".json"], [rules, data])
+    options.check_output_file(output, [".html", ".json"], [rules, data])
     printed = "a table of semantics is printed; leave --level and --output out"
-    options.refuse(
-        (group is not None and not level, "--group", "groups are told apart by --level"),
+    options.refuse_options(
+        (group is not None and not level, "--group", "groups are reported with --level"),
         (semantics and (level or output is not None), "--semantics", printed),
     )
     if semantics:
-        how = options.probable(how)
-    calibrated = calibrated_rules(rules, how.transform, level) if level else None
+        file_options = options.probable(file_options)
+    calibrated = options.calibrated_rules(rules, file_options.transform, level) if level else None
     if group:
-        how = replace(how, ids=[*(how.ids or ()), group])
-    files = TrainingFiles(load_rules(rules), how)
-    samples = files.whole(data)
+        file_options = replace(file_options, ids=[*(file_options.ids or ()), group])
+    files = TrainingFiles(load_rules(rules), file_options)
+    samples = files.read(data)
     if semantics:
         chosen = map(as_semantics, SEMANTICS if "all" in semantics else semantics)
-        p = options.probabilities(files.cascade.inputs, samples.evidence)
+        p = options.input_probabilities(files.cascade.inputs, samples.evidence)
         say(compare_semantics(files.cascade, p, samples.targets, semantics=chosen))
         return
-    report = evaluated(files.cascade, samples.evidence, samples.targets)
+    report = pinesy.evaluate(files.cascade, samples.evidence, samples.targets)
     say(plain(report))
     covered = None
     if calibrated is not None:
-        covered = _coverage(calibrated, samples, level or [], group)
+        targets = samples.targets
+        if isinstance(calibrated, CalibratedAnswers):
+            targets = {name: t for name, t in targets.items() if name in calibrated.outputs}
+        groups = None if group is None else [str(name) for name in samples.ids[group]]
+        covered = coverage(calibrated, samples.evidence, targets, level or [], groups=groups)
         say(f"\n{covered}")
-    if output is not None:
-        _write(report, covered, output, f"{rules.name} on {data.name}")
-
-
-def _coverage(
-    calibrated: CalibratedRules, samples: Batch, levels: list[float], group: str | None
-) -> CoverageReport:
-    targets = samples.targets
-    if isinstance(calibrated, CalibratedAnswers):
-        targets = {name: t for name, t in targets.items() if name in calibrated.outputs}
-    groups = None if group is None else [str(entry) for entry in samples.ids[group]]
-    return coverage(calibrated, samples.evidence, targets, levels, groups=groups)
-
-
-def _write(
-    report: DecisionReport, covered: CoverageReport | None, output: Path, title: str
-) -> None:
+    if output is None:
+        return
     if output.suffix == ".html":
+        title = f"{rules.name} on {data.name}"
         text = report_page(report, title, "" if covered is None else covered.html())
     else:
-        more = {} if covered is None else {"coverage": covered.to_dict()}
-        text = json.dumps({**report.to_dict(), **more}, indent=1) + "\n"
+        content = report.to_dict()
+        if covered is not None:
+            content["coverage"] = covered.to_dict()
+        text = json.dumps(content, indent=1) + "\n"
     put_text(output, text)
     say(f"\nwritten to {output}")

@@ -11,9 +11,7 @@ import typer
 from pinesy import explanations
 from pinesy._common.reports import counted
 from pinesy._common.validation import MOST_NAMES, printable
-from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot
 from pinesy.cli import options
-from pinesy.cli.calibrate_command import Level, calibrated_rules
 from pinesy.cli.output import put_text
 from pinesy.exceptions import DataError
 from pinesy.explanations.decision import only_output
@@ -41,7 +39,9 @@ Value = Annotated[
 ]
 OtherValue = Annotated[
     str | None,
-    typer.Option(metavar="V", help="Say what holds this value down, and what would make it win."),
+    typer.Option(
+        metavar="V", help="Explain why this value does not win, and what would make it win."
+    ),
 ]
 ChangeMode = Annotated[
     Mode | None,
@@ -80,23 +80,23 @@ def explain(
     depth: Depth = None,
     limit: Limit = None,
     everything: options.All = False,
-    level: Level = None,
+    level: options.Level = None,
     form: Form = None,
     output: options.OutputFile = None,
     *,
-    how: options.DataOptions,
+    file_options: options.DataOptions,
 ) -> None:
     """Explain the result of one sample: why a value is as possible and as certain.
 
     The rules that set its possibility, what these rest on, down to the inputs;
-    then what else is possible, which bounds its certainty. The margin tells how
+    then what else is possible, which bounds its certainty. The margin is how
     far the inputs may move before the most possible value can change. Data is as
     for pinesy infer; values are written as in rules: 7, wet, "(1, 2)".
     --why-not names another value, what holds it down, and the smallest change of
     the inputs that makes it win, in the units of the data: if glucose were below
     126 (now 140). --keep and --change say which inputs may change.
-    --level, of rules that pinesy calibrate has seen, tells which values are
-    excluded at which levels, and which p-values exclude that of --why-not.
+    --level, for calibrated rules, shows which values are excluded at which
+    levels, and which p-values exclude that of --why-not.
 
     [bold]Formats[/bold]
     text  plain English, down 4 rule sets; the first 5 of many values, rules or
@@ -119,79 +119,85 @@ def explain(
       pinesy explain sum.rules digits.jsonl --attribute total -o total.svg
       pinesy explain risk.rules patients.csv --why-not low --keep age --keep sex
     """
-    chosen = options.format_of(form, output, SUFFIXES, "text")
-    asked, pictured = why_not is not None, chosen == "svg"
-    unseen = "a picture does not show it; use --format text or json"
-    unasked = "it is of a change; ask for one: --why-not V"
-    options.refuse(
-        (asked and pictured, "--why-not", unseen),
-        (mode and not asked, "--mode", unasked),
-        (change and not asked, "--change", unasked),
-        (keep and not asked, "--keep", unasked),
-        (level is not None and pictured, "--level", "a picture does not show levels"),
+    file_format = options.format_of(form, output, SUFFIXES, "text")
+    has_rival, is_picture = why_not is not None, file_format == "svg"
+    no_rival = "it is of a change; ask for one: --why-not V"
+    options.refuse_options(
+        (
+            has_rival and is_picture,
+            "--why-not",
+            "a picture does not show it; use --format text or json",
+        ),
+        (mode and not has_rival, "--mode", no_rival),
+        (change and not has_rival, "--change", no_rival),
+        (keep and not has_rival, "--keep", no_rival),
+        (level is not None and is_picture, "--level", "a picture does not show levels"),
         (everything and limit, "--limit", "--all shows all; leave one of them out"),
     )
-    options.check_output(output, None, [rules, data])
+    options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
-    wanted = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
-    proposition = wanted if value is None else wanted.isin({options.find_value(wanted, value)})
-    rival = None if why_not is None else options.find_value(wanted, why_not)
-    sure = None if level is None else calibrated_rules(rules, how.transform, [level])
-    inputs = cascade.compile([wanted]).inputs if sure is None else cascade.inputs
-    batches = how.batches(data, cascade, inputs, 1 if sample is None else 1000)
+    concluded = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
+    proposition = (
+        concluded if value is None else concluded.isin({options.find_value(concluded, value)})
+    )
+    rival = None if why_not is None else options.find_value(concluded, why_not)
+    calibrated = (
+        None if level is None else options.calibrated_rules(rules, file_options.transform, [level])
+    )
+    inputs = cascade.compile([concluded]).inputs if calibrated is None else cascade.inputs
+    batches = file_options.batches(data, cascade, inputs, 1 if sample is None else 1000)
     batch, index, row = find_sample(batches, sample, data)
     evidence = evidence_of(batch, index, inputs)
-    shown = None if everything else limit or LIMITS[chosen]
-    explained: Any = partial(explanations.explain, cascade)
-    ask: Any = partial(explanations.why_not, cascade)
-    if sure is not None and level is not None:
-        explained, ask = partial(sure.explain, level=level), partial(sure.why_not, level=level)
-    explanation = explained(evidence, proposition, eta=eta, depth=depth)
-    other = ask(evidence, rival, wanted, mode=mode, change=change, keep=keep) if asked else None
-    if sure is None:
-        text = ExplanationReport(cascade, row, evidence, explanation, other, shown).write(chosen)
+    max_shown = None if everything else limit or LIMITS[file_format]
+    explain_value: Any = partial(explanations.explain, cascade)
+    answer_why_not: Any = partial(explanations.why_not, cascade)
+    if calibrated is not None and level is not None:
+        explain_value = partial(calibrated.explain, level=level)
+        answer_why_not = partial(calibrated.why_not, level=level)
+    explanation = explain_value(evidence, proposition, eta=eta, depth=depth)
+    answer = (
+        answer_why_not(evidence, rival, concluded, mode=mode, change=change, keep=keep)
+        if has_rival
+        else None
+    )
+    if calibrated is None:
+        report = ExplanationReport(cascade, row, evidence, explanation, answer, max_shown)
+        text = report.write(file_format)
+    elif file_format == "json":
+        content = explanation.to_dict(limit=max_shown) | {"why_not": answer and answer.to_dict()}
+        text = json_text(content, indent=1)
     else:
-        text = _level_text(explanation, other, chosen, shown)
+        text = "\n\n".join([explanation.text(limit=max_shown), *([str(answer)] if answer else [])])
     put_text(output, printable(f"{text}\n"))
 
 
-def _level_text(
-    explanation: LevelExplanation, rival: LevelWhyNot | None, form: str, limit: int | None
-) -> str:
-    """Return the explanation of one sample by levels, in a format."""
-    if form == "json":
-        content = explanation.to_dict(limit=limit) | {"why_not": rival and rival.to_dict()}
-        return json_text(content, indent=1)
-    return "\n\n".join([explanation.text(limit=limit), *([str(rival)] if rival else [])])
-
-
-def find_sample(batches: Iterable[Batch], wanted: str | None, data: Path) -> tuple[Batch, int, int]:
+def find_sample(batches: Iterable[Batch], name: str | None, data: Path) -> tuple[Batch, int, int]:
     """Return a sample of a file, by default the first: its batch, its index there, its row from 1.
 
-    It is named by an entry of a column that tells samples apart, else by its row. Where such a
+    It is named by its id in a column of ids, else by its row. Where such a
     column has numbers, a number is never a row.
     """
-    number = int(wanted) if wanted is not None and wanted.isascii() and wanted.isdigit() else None
+    row_number = int(name) if name is not None and name.isascii() and name.isdigit() else None
     rows, ids, by_row = 0, dict[str, None](), None
     for batch in batches:
-        for index, entries in enumerate(zip(*batch.ids.values(), strict=True)):
-            names = [str(entry) for entry in entries]
-            if wanted in names:
+        for index, sample_ids in enumerate(zip(*batch.ids.values(), strict=True)):
+            texts = [str(sample_id) for sample_id in sample_ids]
+            if name in texts:
                 return batch, index, rows + index + 1
-            ids.update(dict.fromkeys(names))
-        index = 0 if number is None else number - rows - 1
-        if wanted is None or (number is not None and 0 <= index < len(batch)):
+            ids.update(dict.fromkeys(texts))
+        index = 0 if row_number is None else row_number - rows - 1
+        if name is None or (row_number is not None and 0 <= index < len(batch)):
             by_row = batch, index, rows + index + 1
-            if wanted is None or not batch.ids:
+            if name is None or not batch.ids:
                 return by_row
         rows += len(batch)
-    if by_row is not None and not any(name.isdigit() for name in ids):
+    if by_row is not None and not any(text.isdigit() for text in ids):
         return by_row
-    start = f"{data}: there is no sample {wanted!r:.80}; "
+    start = f"{data}: there is no sample {name!r:.80}; "
     if ids:
-        near = get_close_matches(str(wanted), list(ids)[:MOST_NAMES], n=3, cutoff=0.0)
-        nearest = ", ".join(repr(name)[:80] for name in near)
+        matches = get_close_matches(str(name), list(ids)[:MOST_NAMES], n=3, cutoff=0.0)
+        nearest = ", ".join(repr(text)[:80] for text in matches)
         count = counted(len(ids), "id")
         raise DataError(f"{start}{rows:,} rows have {count}, the nearest {nearest}")
-    cure = "" if number is not None else "; to name it by an id, name the column: --id NAME"
+    cure = "" if row_number is not None else "; to name it by an id, name the column: --id NAME"
     raise DataError(f"{start}the rows are 1 to {rows:,}{cure}")

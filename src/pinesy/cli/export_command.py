@@ -1,4 +1,4 @@
-"""The commands ``pinesy export`` and ``pinesy import``: rules to and from other programs."""
+"""The commands ``pinesy export``: rules for other programs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,6 @@ from pinesy.exchange.table_sheets import SUFFIXES
 from pinesy.model.storage import load_rules
 
 export = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-imports = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 ModelFile = Annotated[
     Path, typer.Argument(metavar="RULES", help="A .rules, .json or (a model with a network) .zip.")
 ]
@@ -41,7 +40,7 @@ ImageFile = Annotated[
 ]
 Title = Annotated[str | None, typer.Option(help="What to call it; by default the file's name.")]
 PageFile = Annotated[
-    Path, typer.Option("--output", "-o", help="Write to this .html file, once it is whole.")
+    Path, typer.Option("--output", "-o", help="Write to this .html file, once it is complete.")
 ]
 GraphSource = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A .rules or .json file, or a .zip with a network.")
@@ -53,9 +52,6 @@ Given = Annotated[
 ]
 TableFile = Annotated[
     Path, typer.Option("--output", "-o", help="Write to this .csv or .xlsx file.")
-]
-TableSource = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="A decision table in a .csv or .xlsx file.")
 ]
 Queries = Annotated[
     list[str] | None,
@@ -81,7 +77,7 @@ def page(
     images: ImageFile = None,
     title: Title = None,
     *,
-    how: options.DataOptions,
+    file_options: options.DataOptions,
 ) -> None:
     """Write one HTML file to send: what-if, why, why not and margin, without a server.
 
@@ -102,14 +98,14 @@ def page(
       pinesy export page model.zip --data softmax.csv --transform antipignistic
         --images digits.npz -o digits.html
     """
-    options.check_output(output, [".html"], [rules, data, images])
-    options.refuse((images and not data, "--images", "images are of samples: give --data"))
+    options.check_output_file(output, [".html"], [rules, data, images])
+    options.refuse_options((images and not data, "--images", "images are of samples: give --data"))
     cascade = load_rules(rules)
     contents: list[dict[str, Any]] = []
     if data is not None:
-        first = next(how.batches(data, cascade, cascade.inputs, samples))
-        seen = {} if images is None else _read_images(images)
-        contents = samples_data(cascade, first, titles_of(first), seen)
+        first = next(file_options.batches(data, cascade, cascade.inputs, samples))
+        pictures = {} if images is None else _read_images(images)
+        contents = samples_data(cascade, first, titles_of(first), pictures)
     text = rules_page(cascade, contents, title or rules.stem, network=rules.suffix == ".zip")
     put_text(output, text)
     note = f", {counted(len(contents), 'sample')}" if contents else ""
@@ -146,10 +142,10 @@ def onnx(
       pinesy export onnx sum.rules -o sum.onnx
       pinesy export onnx model.zip -o model.onnx
     """
-    options.check_output(output, [".onnx"], [model])
+    options.check_output_file(output, [".onnx"], [model])
     content: Any = pinesy.load(model) if model.suffix == ".zip" else load_rules(model)
-    given = None if transform == "none" else transform
-    graph = pinesy.to_onnx(content, outputs, transform=given)
+    transform_name = None if transform == "none" else transform
+    graph = pinesy.to_onnx(content, outputs, transform=transform_name)
     with writing_bytes(output) as stream:
         stream.write(graph.SerializeToString())
 
@@ -168,7 +164,7 @@ def problog(
       pinesy export problog sum.rules
       pinesy export problog sum.rules --query total -o sum.pl
     """
-    options.check_output(output, None, [rules])
+    options.check_output_file(output, None, [rules])
     put_text(output, pinesy.to_problog(load_rules(rules), query=query))
 
 
@@ -182,7 +178,7 @@ def cnf(rules: options.RulesFile, output: options.OutputFile = None) -> None:
     [bold]Examples[/bold]
       pinesy export cnf sum.rules -o sum.cnf
     """
-    options.check_output(output, None, [rules])
+    options.check_output_file(output, None, [rules])
     clauses = pinesy.to_dimacs(load_rules(rules))
     with open_output(output) as stream:
         stream.writelines(f"{line}\n" for line in clauses.lines())
@@ -198,31 +194,5 @@ def table(rules: options.RulesFile, output: TableFile) -> None:
     [bold]Examples[/bold]
       pinesy export table sum.rules -o sum.xlsx
     """
-    options.check_output(output, SUFFIXES, [rules])
+    options.check_output_file(output, SUFFIXES, [rules])
     pinesy.write_decision_table(load_rules(rules), output)
-
-
-@imports.callback()
-def _about_imports() -> None:
-    """Make rules of what other programs write."""
-
-
-@imports.command("table")
-def import_table(source: TableSource, output: options.RulesOutput) -> None:
-    """Make rules of a decision table in a CSV or Excel file.
-
-    The header says what columns hold: "if NAME" and "then NAME" conditions and
-    conclusions, "s" and "r" parameters, "kind" whether a row is an if (the
-    default), an iff, or the domain of each attribute:
-      kind,    if age,            if pain,    then urgent,  r
-      domain,  number cuts {65},  {no, yes},  {no, yes},
-      if,      >= 65,             yes,        yes,          0.1
-      iff,     -,                 no,         no,
-    A cell is a value, a set {a, b}, a comparison, an interval [30, 65), or - for
-    any. Formulas of Excel are refused, not evaluated.
-
-    [bold]Examples[/bold]
-      pinesy import table triage.xlsx -o triage.rules
-    """
-    options.check_output(output, [".rules", ".json"], [source])
-    pinesy.save(pinesy.read_decision_table(source), output)

@@ -13,7 +13,7 @@ from rich.text import Text
 from pinesy import problems
 from pinesy._common.files import writing
 from pinesy._common.names import column_slices
-from pinesy.cli.output import table_of
+from pinesy.cli.output import rich_table
 from pinesy.display.markup import html_table, joined, tag
 from pinesy.display.pages import html_page
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -50,8 +50,8 @@ class Pictures:
 
     def sums(self, k: int) -> tuple[Images, dict[str, Any]]:
         """Return samples of two numbers of `k` digits, and what should be inferred."""
-        chosen = problems.addition_samples(self.labels, k, np.random.default_rng(SEED + k))
-        return self.images[chosen], problems.addition_labels(self.labels[chosen].astype(np.int64))
+        indices = problems.addition_samples(self.labels, k, np.random.default_rng(SEED + k))
+        return self.images[indices], problems.addition_labels(self.labels[indices].astype(np.int64))
 
     def halves(self) -> "list[tuple[Images, dict[str, Any]]]":
         """Return samples of two digits with their sums: some to calibrate by, and others."""
@@ -68,26 +68,28 @@ def _answers(labels: dict[str, Any]) -> dict[str, Any]:
 
 def run_image_demo(console: Console, output: Path) -> None:
     """Train a network on real images, learn the rules, try them on others, and write a page."""
-    seen, unseen = split_digits()
+    training, test = split_digits()
     console.rule("1. A small network learns to read digits")
-    network, trained = trained_network(seen)
-    console.print(Text(trained))
+    network, training_line = trained_network(training)
+    console.print(Text(training_line))
     console.rule("2. Rules add numbers and judge Sudokus, on images that were never seen")
-    right = float((network.predict_proba(unseen.images).argmax(axis=1) == unseen.labels).mean())
-    read = f"{right:.1%} of the {len(unseen.labels)} digits are read right."
-    console.print(Text(read))
-    models = {k: adding_model(network, k, seen) for k in SUMS}
-    rows = [_added(k, model, unseen, right) for k, model in models.items()]
-    rows.append(_judged(network, unseen))
-    console.print(table_of(COLUMNS, rows, right=("samples",)))
-    sure = _guaranteed(models[1], unseen)
-    console.print(Text(sure), soft_wrap=True)
+    digit_accuracy = float(
+        (network.predict_proba(test.images).argmax(axis=1) == test.labels).mean()
+    )
+    reading_line = f"{digit_accuracy:.1%} of the {len(test.labels)} digits are read right."
+    console.print(Text(reading_line))
+    models = {k: adding_model(network, k, training) for k in SUMS}
+    rows = [_added(k, model, test, digit_accuracy) for k, model in models.items()]
+    rows.append(_judged(network, test))
+    console.print(rich_table(COLUMNS, rows, right=("samples",)))
+    guarantee_line = _guaranteed(models[1], test)
+    console.print(Text(guarantee_line), soft_wrap=True)
     console.rule("3. Two sums, looked at closely")
-    cases = _cases(models[2], *unseen.sums(2))
+    cases = _cases(models[2], *test.sums(2))
     for case in cases:
         _closely(console, case)
     with writing(output) as stream:
-        stream.write(_html([trained, read, sure], rows, cases))
+        stream.write(_html([training_line, reading_line, guarantee_line], rows, cases))
     console.print(Text(f"All this with pictures: {output.absolute()}"))
 
 
@@ -99,28 +101,28 @@ def split_digits() -> tuple[Pictures, Pictures]:
     return Pictures(images[first], labels[first]), Pictures(images[second], labels[second])
 
 
-def trained_network(seen: Pictures) -> tuple[Any, str]:
+def trained_network(training: Pictures) -> tuple[Any, str]:
     """Return a network that was trained, and a line about it."""
     from pinesy.nets import DeepSoftLogCNN, NetworkPerception, Recipe
 
     recipe = Recipe("adamw", 3e-3, "cosine", batch=32, epochs=EPOCHS, t_max=EPOCHS)
     perception = NetworkPerception(DeepSoftLogCNN(10, seed=SEED), recipe, seed=SEED)
-    perception.fit(seen.images, seen.labels)
+    perception.fit(training.images, training.labels)
     seconds = sum(perception.history.seconds) if perception.history else 0.0
     return perception, f"{N_TRAIN} real images, {EPOCHS} epochs: {seconds:.1f} s."
 
 
-def adding_model(network: Any, k: int, seen: Pictures) -> NeuroSymbolic:
+def adding_model(network: Any, k: int, training: Pictures) -> NeuroSymbolic:
     """Return the model for numbers of `k` digits, its rules learned from the training images."""
     inputs = [f"a_{i + 1}" for i in range(2 * k)]
-    return NeuroSymbolic(network, problems.addition(k), inputs=inputs).fit(*seen.sums(k))
+    return NeuroSymbolic(network, problems.addition(k), inputs=inputs).fit(*training.sums(k))
 
 
-def _added(k: int, model: NeuroSymbolic, unseen: Pictures, right: float) -> tuple[str, ...]:
+def _added(k: int, model: NeuroSymbolic, test: Pictures, digit_accuracy: float) -> tuple[str, ...]:
     """Add numbers of `k` digits; return a row of the table."""
-    x, labels = unseen.sums(k)
+    x, labels = test.sums(k)
     score = model.score(x, _answers(labels))
-    return f"Addition-{k}", str(len(x)), f"{score:.1%}", f"{right ** (2 * k):.1%}"
+    return f"Addition-{k}", str(len(x)), f"{score:.1%}", f"{digit_accuracy ** (2 * k):.1%}"
 
 
 def _guaranteed(model: NeuroSymbolic, unseen: Pictures) -> str:
@@ -129,29 +131,29 @@ def _guaranteed(model: NeuroSymbolic, unseen: Pictures) -> str:
     model.calibrate(x, answers=known)
     sets = model.predict_set(new, LEVEL)
     pairs = [zip(answers[name].tolist(), sets[name], strict=True) for name in sets]
-    covered = np.all([[value in own for value, own in pair] for pair in pairs], axis=0)
+    covered = np.all([[value in members for value, members in pair] for pair in pairs], axis=0)
     widths = np.prod([sets.sizes[name] for name in sets], axis=0)
     text = (
         f"With a guarantee of {LEVEL:.0%}, by {len(x)} samples of Addition-1 that calibrate: of "
         f"{len(covered)} others {covered.mean():.1%} have the true sum in their set, "
         f"{(widths == 1).mean():.1%} a single sum."
     )
-    several = np.flatnonzero(widths > 1)
-    if not len(several):
+    wide = np.flatnonzero(widths > 1)
+    if not len(wide):
         return text
-    shown = several[widths[several].argmin()]
-    sums = [10 * ten + one for ten in sets["y_0"][shown] for one in sets["y_1"][shown]]
+    index = wide[widths[wide].argmin()]
+    sums = [10 * ten + unit for ten in sets["y_0"][index] for unit in sets["y_1"][index]]
     return f"{text} One that has not: its sum is in {{{', '.join(map(str, sums))}}}."
 
 
-def _judged(network: Any, unseen: Pictures) -> tuple[str, ...]:
+def _judged(network: Any, test: Pictures) -> tuple[str, ...]:
     """Judge Sudokus of four digits; return a row of the table."""
-    rows = [np.flatnonzero(unseen.labels == d)[: 4 * PUZZLES] for d in range(4)]
+    rows = [np.flatnonzero(test.labels == d)[: 4 * PUZZLES] for d in range(4)]
     puzzles = problems.sudoku_samples(np.stack(rows), PUZZLES, np.random.default_rng(SEED))
     rules = problems.sudoku(4)
     cells = [f"a_{i}_{j}" for i in range(1, 5) for j in range(1, 5)]
     model = NeuroSymbolic(lambda x: _first_four(network.predict_proba(x)), rules, inputs=cells)
-    score = model.score(unseen.images[puzzles.images], {"c": puzzles.valid.astype(int)})
+    score = model.score(test.images[puzzles.images], {"c": puzzles.valid.astype(int)})
     return "Sudoku 4x4", str(len(puzzles.valid)), f"{score:.1%}", ""
 
 
@@ -193,5 +195,5 @@ def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[Ex
     paragraphs = joined(tag("p", fact) for fact in facts)
     results = tag("h2", "Images that were never seen") + html_table(COLUMNS, rows)
     return html_page(
-        TITLE, "\n".join([paragraphs, results, *(one.to_html() for one in sums)]), STYLE
+        TITLE, "\n".join([paragraphs, results, *(explained.to_html() for explained in sums)]), STYLE
     )

@@ -67,7 +67,7 @@ def induce(
       pinesy induce patients.csv --target diagnosis -o model.rules
       pinesy evaluate model.rules others.csv
     """
-    options.check_output(output, [".rules", ".json"], [data])
+    options.check_output_file(output, [".rules", ".json"], [data])
     table = read_table(data, separator, decimal)
     for name in ids or ():
         if name not in table:

@@ -15,8 +15,7 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
-from pinesy.cli.calibrate_command import Level, calibrated_rules
-from pinesy.cli.output import ResultRow, TableWriter, degree_text, write_rows, writer_of
+from pinesy.cli.output import ResultRow, TableWriter, six_digits, write_rows, writer_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
@@ -51,13 +50,13 @@ def infer(
     output: options.OutputFile = None,
     form: Form = None,
     outputs: options.Outputs = None,
-    level: Level = None,
+    level: options.Level = None,
     semantics: SemanticsName = "possibilistic",
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
     formulas: options.Formulas = False,
     *,
-    how: options.DataOptions,
+    file_options: options.DataOptions,
 ) -> None:
     """Infer the outputs of rules for every sample of a data file.
 
@@ -90,7 +89,7 @@ def infer(
     Without a best value it is null, or an empty cell. See pinesy explain, and
     pinesy check RULES DATA.
 
-    With --level, of rules that pinesy calibrate has seen: degrees are calibrated,
+    With --level, for calibrated rules: degrees are calibrated,
     "set" has the values that are not excluded at the level, the best value is the
     only one in it, and an outcome may be
       novel          no value of some input conforms at the level
@@ -107,18 +106,20 @@ def infer(
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
     default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
-    chosen = options.format_of(form, output, SUFFIXES, default)
-    options.check_output(output, None, [rules, data])
+    file_format = options.format_of(form, output, SUFFIXES, default)
+    options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
     if not meaning.is_compiled:
-        options.refuse((level is not None, "--level", "levels are of possibilities"))
+        options.refuse_options((level is not None, "--level", "levels are of possibilities"))
     if meaning.reads == "probabilities":
-        how = options.probable(how)
-    sure = None if level is None else calibrated_rules(rules, how.transform, [level])
-    wanted = dict.fromkeys(outputs) if outputs else getattr(sure, "outputs", None)
-    program = cascade.compile(wanted)
-    inputs = program.inputs if sure is None else cascade.inputs
+        file_options = options.probable(file_options)
+    calibrated = None
+    if level is not None:
+        calibrated = options.calibrated_rules(rules, file_options.transform, [level])
+    output_names = dict.fromkeys(outputs) if outputs else getattr(calibrated, "outputs", None)
+    program = cascade.compile(output_names)
+    inputs = program.inputs if calibrated is None else cascade.inputs
     numbers = count(1)
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
@@ -126,14 +127,14 @@ def infer(
         output, lost = pi.attribute, np.flatnonzero(pi.contradiction)
         if not len(lost):
             return {}
-        behind = cascade.needed([output.name])
-        trace = cascade.compile([s.output for s in behind], trace=True)
+        needed = cascade.needed([output.name])
+        trace = cascade.compile([s.output for s in needed], trace=True)
         columns = column_slices(program.inputs)
-        known = {a.name: evidence[lost, columns[a.name]] for a in trace.inputs}
-        found = first_clashes(behind, trace.infer(known))
+        trace_evidence = {a.name: evidence[lost, columns[a.name]] for a in trace.inputs}
+        first_clash = first_clashes(needed, trace.infer(trace_evidence))
         return {
             int(lost[i]): clash_text(output.name, name, numbers)
-            for i, (name, numbers) in found.items()
+            for i, (name, numbers) in first_clash.items()
         }
 
     def rows(samples: Batch) -> Iterator[ResultRow]:
@@ -141,39 +142,39 @@ def infer(
         if not meaning.is_compiled:
             by_name = {name: evidence[:, span] for name, span in column_slices(inputs).items()}
             if meaning.reads == "probabilities":
-                by_name = options.probabilities(inputs, evidence)
+                by_name = options.input_probabilities(inputs, evidence)
             weighted = cascade.infer(by_name, outputs, semantics=meaning)
-            parts = [_weighed(weighted[a.name]) for a in outputs]
-        elif sure is not None and level is not None:
-            sets = sure.predict_set(evidence, level, outputs)
-            parts = [_possible(sets.possibilities[a.name], {}, sets) for a in outputs]
+            parts = [_weight_results(weighted[a.name]) for a in outputs]
+        elif calibrated is not None and level is not None:
+            sets = calibrated.predict_set(evidence, level, outputs)
+            parts = [_possibility_results(sets.possibilities[a.name], {}, sets) for a in outputs]
         else:
             inferred = program.infer(evidence)
             results = [inferred[a.name] for a in outputs]
-            parts = [_possible(pi, clashes(pi, evidence)) for pi in results]
+            parts = [_possibility_results(pi, clashes(pi, evidence)) for pi in results]
         ids = map(samples.ids_of, range(len(samples)))
         return map(InferenceRow, zip(*parts, strict=True), numbers, ids)
 
-    options.check_ids(how.ids or (), program.outputs)
-    batches = how.batches(data, cascade, inputs, batch)
-    last = ("certainty",) if sure is None else ("certainty", "set")
+    options.check_ids(file_options.ids or (), program.outputs)
+    batches = file_options.batches(data, cascade, inputs, batch)
+    last = ("certainty",) if calibrated is None else ("certainty", "set")
     last = last if meaning.is_compiled else ("weight",)
     columns = ("sample", "output", "best", *last, "outcome")
     table = TableWriter(columns, ("sample",), everything, PAGE, len(program.outputs) > 1)
-    write = table if chosen == "table" else writer_of(f".{chosen}", formulas)
+    write = table if file_format == "table" else writer_of(f".{file_format}", formulas)
     write_rows(batches, rows, write, data, output)
 
 
 class OutputResult(NamedTuple):
-    """What is inferred for one output of one sample, in plain Python values.
+    """The result for one output of one sample, in plain Python values.
 
     Attributes
     ----------
     texts : the names of the values
     outcome, verdict : whether there is a best value, or why not, as a code and in words
-    title, members : which values remain, and what they are called: ``"best_values"`` or ``"set"``
-    word : what the degrees are: ``"possibility"`` or ``"weights"``
-    facts : what there is besides, by name
+    title, members : the name of the values that remain, ``"best_values"`` or ``"set"``, and a mask
+    degrees_title : ``"possibility"`` or ``"weights"``
+    facts : further numbers, by name
     """
 
     attribute: Attribute
@@ -182,7 +183,7 @@ class OutputResult(NamedTuple):
     verdict: str
     title: str
     members: list[bool]
-    word: str
+    degrees_title: str
     degrees: list[float]
     facts: dict[str, float | None]
 
@@ -200,18 +201,18 @@ class OutputResult(NamedTuple):
             "outcome": self.outcome,
             "verdict": self.verdict,
             self.title: values,
-            self.word: degrees,
+            self.degrees_title: degrees,
         }
         return content | self.facts
 
     def titles(self) -> list[str]:
         """Return one for the best value, one for each fact, and one for each value."""
         name = self.attribute.name
-        named = [f"{name} {fact}" for fact in ("outcome", "verdict", self.title, *self.facts)]
-        return [name, *named, *(f"{name}={text}" for text in self.texts)]
+        fact_titles = [f"{name} {fact}" for fact in ("outcome", "verdict", self.title, *self.facts)]
+        return [name, *fact_titles, *(f"{name}={text}" for text in self.texts)]
 
     def cells(self) -> list[Any]:
-        """Return what stands below the titles."""
+        """Return the cells below the titles."""
         best = "" if self.best is None else self.texts[self.best]
         left = "|".join(compress(self.texts, self.members))
         facts = ["" if fact is None else fact for fact in self.facts.values()]
@@ -223,7 +224,7 @@ class OutputResult(NamedTuple):
         outcome: str = self.verdict
         if self.best is not None:
             best, outcome = show_value(self.attribute.domain[self.best]), self.outcome
-            number = degree_text(self.facts.get("certainty") or max(self.degrees))
+            number = six_digits(self.facts.get("certainty") or max(self.degrees))
         if self.title == "set":
             members = f"{{{', '.join(compress(self.texts, self.members))}}}"
             return name, best, number, members, outcome
@@ -242,26 +243,36 @@ def _results(
 
     Parameters
     ----------
-    remaining : what the values that remain are called, and which they are
-    numbers : what the degrees are, and the degrees
-    facts : by name, an entry for each sample
+    remaining : the title of the values that remain, and a mask of them
+    numbers : the title of the degrees, and the degrees
+    facts : by name, a number for each sample
     clashes : by row, the rules that contradict each other, where they are known
     """
     texts = value_texts(attribute)
-    (title, is_left), (word, degrees) = remaining, numbers
+    (title, is_left), (degrees_title, degrees) = remaining, numbers
     rows = zip(outcomes.tolist(), is_left.tolist(), degrees.tolist(), strict=True)
-    for row, (outcome, members, own) in enumerate(rows):
-        known = {name: entries[row] for name, entries in facts.items()}
+    for row, (outcome, members, row_degrees) in enumerate(rows):
+        row_facts = {name: entries[row] for name, entries in facts.items()}
         verdict = verdict_text(
-            outcome, [*compress(texts, members)], **known, rules=clashes.get(row, "")
+            outcome, [*compress(texts, members)], **row_facts, rules=clashes.get(row, "")
         )
-        yield OutputResult(attribute, texts, outcome, verdict, title, members, word, own, known)
+        yield OutputResult(
+            attribute,
+            texts,
+            outcome,
+            verdict,
+            title,
+            members,
+            degrees_title,
+            row_degrees,
+            row_facts,
+        )
 
 
-def _possible(
+def _possibility_results(
     pi: Possibility, clashes: Mapping[int, str], sets: PredictionSets | None = None
 ) -> Iterator[OutputResult]:
-    """Yield possibilities of each sample, and the sets of a level if one was asked for."""
+    """Yield the possibilities of each sample, and its sets of values if there is a level."""
     outcomes, remaining = pi.outcome, ("best_values", pi.is_best)
     if sets is not None:
         name = pi.attribute.name
@@ -274,15 +285,15 @@ def _possible(
     return _results(pi.attribute, outcomes, remaining, numbers, facts, clashes)
 
 
-def _weighed(worlds: WorldWeights) -> Iterator[OutputResult]:
-    """Yield what values weigh in another semantics, for each sample."""
+def _weight_results(worlds: WorldWeights) -> Iterator[OutputResult]:
+    """Yield the weights of values in another semantics, for each sample."""
     remaining, numbers = ("best_values", worlds.is_best), ("weights", worlds.weights)
     return _results(worlds.attribute, worlds.outcome, remaining, numbers, {}, {})
 
 
 @dataclass
 class InferenceRow(ResultRow):
-    """What is inferred for one sample; `number` counts the samples from 1."""
+    """The results for one sample; `number` counts the samples from 1."""
 
     results: tuple[OutputResult, ...]
     number: int
@@ -290,24 +301,24 @@ class InferenceRow(ResultRow):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ids and the outputs by name."""
-        return self.ids | {one.attribute.name: one.to_dict() for one in self.results}
+        return self.ids | {result.attribute.name: result.to_dict() for result in self.results}
 
     def titles(self) -> list[str]:
         """Return those of the ids, then those of the outputs."""
-        return [*self.ids, *(title for one in self.results for title in one.titles())]
+        return [*self.ids, *(title for result in self.results for title in result.titles())]
 
     def cells(self) -> list[Any]:
         """Return the ids, then the cells of the outputs."""
         cells: list[Any] = ["" if entry is None else entry for entry in self.ids.values()]
-        for one in self.results:
-            cells += one.cells()
+        for result in self.results:
+            cells += result.cells()
         return cells
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
         number = ", ".join(map(str, self.ids.values())) or f"{self.number:,}"
-        for one in self.results:
-            yield number, *one.line()
+        for result in self.results:
+            yield number, *result.line()
             number = ""
 
 

@@ -1,17 +1,16 @@
 """The command ``pinesy learn``: files of training samples, and what is learned from them."""
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 import typer
 
 import pinesy
 from pinesy._common.validation import listed
 from pinesy.cli import options
-from pinesy.cli.output import say
+from pinesy.cli.output import plain, say
 from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
 from pinesy.learning import (
@@ -20,6 +19,7 @@ from pinesy.learning import (
     ParameterEstimate,
     compare_methods,
     learn_batches,
+    learn_more,
     search_tolerances,
 )
 from pinesy.learning.learn import Method
@@ -85,9 +85,9 @@ def learn(
     tolerance: Tolerances = None,
     validation: Validation = None,
     group: Groups = None,
-    more: More = False,
+    extend: More = False,
     *,
-    how: options.TrainingOptions,
+    file_options: options.TrainingOptions,
 ) -> None:
     """Learn the parameters of rules from a file of samples, and write a model.
 
@@ -114,20 +114,41 @@ def learn(
       pinesy learn flu.rules patients.csv -o model.json --method counts
       pinesy learn model.json new.csv -o model.json --more
     """
-    _check_together(method, fixed, tolerance, validation, group, more)
-    read = [None if more else rules, data, validation]
-    options.check_output(output, [".json"], read)
+    keeps = "with --more a model keeps the tolerances it has"
+    no_tolerance = f"--method {method} keeps every sample"
+    options.refuse_options(
+        (extend and method != "exact", "--method", "with --more a model keeps its method"),
+        (extend and fixed, "--fixed", "with --more a model keeps the parameters that are fixed"),
+        (method != "exact" and tolerance, "--tolerance", no_tolerance),
+        (method != "exact" and validation, "--validation", no_tolerance),
+        (extend and validation, "--validation", keeps),
+        (extend and tolerance, "--tolerance", keeps),
+        (validation and tolerance, "--tolerance", "--validation finds the tolerances itself"),
+        (group and not validation, "--group", "groups are for the search of --validation"),
+    )
+    options.check_output_file(output, [".json"], [None if extend else rules, data, validation])
     tolerances = read_tolerances(tolerance or ())
     constant = None if fixed == "none" else fixed or "implications"
-    model = _learned(rules) if more else None
-    files = TrainingFiles(model.cascade if model else load_rules(rules), how)
-    notes = provenance(rules, how.transform, model)
-    new = files.fingerprint(data)
+    model = pinesy.load(rules) if extend else None
+    if model is not None and not isinstance(model, LearnedRules):
+        raise DataError(
+            f"{rules}: the file holds rules, but not how they were learned; give one that pinesy "
+            "learn wrote"
+        )
+    files = TrainingFiles(model.cascade if model else load_rules(rules), file_options)
+    notes = provenance(rules, file_options.transform, model)
+    fingerprint = files.fingerprint(data)
     if compare or (compare is None and method != "exact"):
         say(f"{plain(compare_methods(files.cascade, *files.pair(data), fixed=constant))}\n")
     result: LearningResult | ParameterEstimate
     if model:
-        result = files.extended(model, data)
+        transform = model.provenance.get("transform", file_options.transform)
+        if transform != file_options.transform:
+            raise DataError(
+                f"the model was learned with --transform {transform}, so samples to add need the "
+                f"same; got {file_options.transform}"
+            )
+        result = learn_more(cast(Any, model.result), files.batches(data), progress=True)
     elif validation:
         searched = search_tolerances(
             files.cascade,
@@ -142,49 +163,20 @@ def learn(
     elif method == "gradient":
         result = pinesy.learn(files.cascade, *files.pair(data), method=method, fixed=constant)
     else:
-        known = {"method": method, "tolerance": tolerances, "fixed": constant}
-        result = learn_batches(files.cascade, files.batches(data), **known, progress=True)
+        result = learn_batches(
+            files.cascade,
+            files.batches(data),
+            method=method,
+            tolerance=tolerances,
+            fixed=constant,
+            progress=True,
+        )
     before = model.result.samples if model else 0
-    notes["data"].append(new | {"samples": result.samples - before})
+    notes["data"].append(fingerprint | {"samples": result.samples - before})
     pinesy.save(result, output, notes)
     others = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
     note = f"not learned, so as before: {listed(others)}\n" if others else ""
     say(f"{plain(result)}\n{note}written to {output}")
-
-
-def _learned(path: Path) -> LearnedRules:
-    """Read a file that ``pinesy learn`` wrote."""
-    model = pinesy.load(path)
-    if isinstance(model, LearnedRules):
-        return model
-    raise DataError(
-        f"{path}: the file holds rules, but not how they were learned; give one that pinesy learn "
-        "wrote"
-    )
-
-
-def _check_together(
-    method: str,
-    fixed: object,
-    tolerance: object,
-    validation: object,
-    group: object,
-    more: bool,
-) -> None:
-    """Refuse options that do not go together, or would change nothing."""
-    keeps = "with --more a model keeps the tolerances it has"
-    whole = f"--method {method} keeps every sample"
-    alone = "it tells of the search that --validation asks for, and that is not given"
-    options.refuse(
-        (more and method != "exact", "--method", "with --more a model keeps its method"),
-        (more and fixed, "--fixed", "with --more a model keeps the parameters that are fixed"),
-        (method != "exact" and tolerance, "--tolerance", whole),
-        (method != "exact" and validation, "--validation", whole),
-        (more and validation, "--validation", keeps),
-        (more and tolerance, "--tolerance", keeps),
-        (validation and tolerance, "--tolerance", "--validation finds the tolerances itself"),
-        (group and not validation, "--group", alone),
-    )
 
 
 def read_tolerances(texts: Sequence[str]) -> Any:
@@ -219,8 +211,3 @@ def _tolerance(number: str, text: str) -> float | None:
 
 def _refuse(text: str, why: str) -> NoReturn:
     raise typer.BadParameter(f"{text!r}: {why}", param_hint="--tolerance")
-
-
-def plain(result: object) -> str:
-    """Return a result as text, without the name of its class around the first line."""
-    return re.sub(r"\A\w+\((.*)\)$", r"\1", str(result), count=1, flags=re.MULTILINE)

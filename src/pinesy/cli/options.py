@@ -1,4 +1,4 @@
-"""What several commands take: options, data, and values as the command line names them."""
+"""Options and arguments that commands share, and the values that they name."""
 
 import inspect
 import sys
@@ -12,7 +12,9 @@ import typer
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, suggestion
+from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.exceptions import DataError, DomainError, RulesTextError
+from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import as_floats, is_number
@@ -42,11 +44,11 @@ OutputFile = Annotated[
         "--output",
         "-o",
         callback=lambda path: None if str(path) == "-" else path,
-        help="Write to this file, once it is whole; - for standard output.",
+        help="Write to this file, once it is complete; - for standard output.",
     ),
 ]
 ModelOutput = Annotated[
-    Path, typer.Option("--output", "-o", help="The .json file to write, once it is whole.")
+    Path, typer.Option("--output", "-o", help="The .json file to write, once it is complete.")
 ]
 RulesOutput = Annotated[
     Path, typer.Option("--output", "-o", help="The .rules or .json file to write.")
@@ -88,8 +90,8 @@ Ids = Annotated[
     typer.Option(
         "--id",
         metavar="NAME",
-        help="A column that tells samples apart and is carried through (repeatable); one called id "
-        "always is.",
+        help="A column of ids, which the results repeat (repeatable); a column called id is always "
+        "one.",
     ),
 ]
 Separator = Annotated[
@@ -101,6 +103,14 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Refuse columns that no rule uses; by default a notice."),
 ]
+Level = Annotated[
+    float | None,
+    typer.Option(
+        metavar="LEVEL",
+        help="For calibrated rules: give the values that are not excluded at this level, such as "
+        "0.95.",
+    ),
+]
 TargetNames = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Only this attribute's targets (repeatable)."),
@@ -110,7 +120,7 @@ TargetNames = Annotated[
 def format_of(
     form: Form | None, output: Path | None, suffixes: Mapping[str, Form], default: Form
 ) -> Form:
-    """Return the format given, else that of the output file's name; the default without both."""
+    """Return the format of the option, else of the output file's suffix, else the default."""
     if form is not None or output is None:
         return form or default
     if output.suffix.lower() not in suffixes:
@@ -121,36 +131,36 @@ def format_of(
     return suffixes[output.suffix.lower()]
 
 
-def refuse(*cases: tuple[object, str, str]) -> None:
-    """Refuse options that do not go together, or would change nothing: whether, which, and why."""
+def refuse_options(*cases: tuple[object, str, str]) -> None:
+    """Raise for the first (condition, option, reason) whose condition holds."""
     for wrong, option, why in cases:
         if wrong:
             raise typer.BadParameter(why, param_hint=option)
 
 
-def check_output(
+def check_output_file(
     output: Path | None, suffixes: Sequence[str] | None, sources: Sequence[Path | None]
 ) -> None:
     """Refuse, before any work is done, a file that cannot be the output; None for any suffix."""
     if output is None:
         return
     if suffixes is not None and output.suffix not in suffixes:
-        wanted = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
-        raise typer.BadParameter(f"{output} does not end in {wanted}", param_hint="--output")
+        endings = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
+        raise typer.BadParameter(f"{output} does not end in {endings}", param_hint="--output")
     try:
         is_read = any(output.exists() and s and s.exists() and output.samefile(s) for s in sources)
     except OSError as error:  # such as a name that is too long
         name = error.filename or output
         raise DataError(f"{name}: cannot be used: {error.strerror or error}") from None
     why = f"{output} is read from too, and would be lost; write to another file"
-    refuse((is_read, "--output", why))
+    refuse_options((is_read, "--output", why))
     if not output.parent.is_dir():
         raise DataError(f"{output}: cannot be written: there is no directory {output.parent}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FormatOptions:
-    """The options that tell how data files are written."""
+    """The options for the format of data files."""
 
     ids: Ids = None
     separator: Separator = None
@@ -159,7 +169,7 @@ class FormatOptions:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What they say, as `read_samples` takes it."""
+        """The options as `read_samples` takes them."""
         return {
             "ids": tuple(self.ids or ()),
             "separator": self.separator,
@@ -191,7 +201,7 @@ class DataOptions(FormatOptions):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """What they say, as `read_samples` takes it."""
+        """The options as `read_samples` takes them."""
         return super().reading | {
             "transform": None if self.transform == "none" else as_transform(self.transform)
         }
@@ -205,18 +215,18 @@ class TrainingOptions(DataOptions):
     batch: ReadSize = 10_000
 
 
-def probable(how: Data) -> Data:
-    """Return how probabilities are read, or refuse another transformation.
+def probable(options: Data) -> Data:
+    """Return options that read probabilities, or refuse another transformation.
 
     What a file says becomes possibilities by a method that can be inverted: a value is certain
     then, and where nothing is said all are equally probable.
     """
     why = "--semantics takes probabilities as they are; leave --transform out"
-    refuse((how.transform not in ("none", "antipignistic"), "--transform", why))
-    return replace(how, transform="antipignistic")
+    refuse_options((options.transform not in ("none", "antipignistic"), "--transform", why))
+    return replace(options, transform="antipignistic")
 
 
-def probabilities(inputs: Sequence[Attribute], evidence: FloatArray) -> dict[str, FloatArray]:
+def input_probabilities(inputs: Sequence[Attribute], evidence: FloatArray) -> dict[str, FloatArray]:
     """Return the probabilities of inputs that were read as `probable` says."""
     spans = column_slices(inputs)
     return {name: antipignistic_inverse(evidence[:, span]) for name, span in spans.items()}
@@ -224,20 +234,20 @@ def probabilities(inputs: Sequence[Attribute], evidence: FloatArray) -> dict[str
 
 def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that takes the fields of its classes of options one by one."""
-    own = inspect.signature(command)
-    known = own.parameters.items()
-    groups: dict[str, Any] = {n: p.annotation for n, p in known if is_dataclass(p.annotation)}
+    signature = inspect.signature(command)
+    parameters = signature.parameters.items()
+    groups: dict[str, Any] = {n: p.annotation for n, p in parameters if is_dataclass(p.annotation)}
     fields = {name: inspect.signature(group).parameters for name, group in groups.items()}
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{field: given.pop(field) for field in fields[name]})
-        command(**given)
+            arguments[name] = group(**{field: arguments.pop(field) for field in fields[name]})
+        command(**arguments)
 
-    single = [parameter for name, parameter in known if name not in groups]
-    every = [*single, *(p for parts in fields.values() for p in parts.values())]
-    run.__signature__ = own.replace(parameters=every)  # type: ignore[attr-defined]
+    single = [parameter for name, parameter in parameters if name not in groups]
+    merged = [*single, *(p for parts in fields.values() for p in parts.values())]
+    run.__signature__ = signature.replace(parameters=merged)  # type: ignore[attr-defined]
     return run
 
 
@@ -245,7 +255,31 @@ def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
     """Refuse a column that would stand in the results under the name of an output."""
     for attribute in outputs:
         why = f"{attribute.name} is inferred, so it cannot tell samples apart"
-        refuse((attribute.name in ids, "--id", why))
+        refuse_options((attribute.name in ids, "--id", why))
+
+
+def calibrated_rules(path: Path, transform: str, levels: list[float]) -> CalibratedRules:
+    """Return calibrated rules that take evidence as it is read from files: possibilities."""
+    calibrated = load(path) if path.suffix == ".json" else None
+    if not isinstance(calibrated, CalibratedRules):
+        raise DataError(
+            f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "
+            f"samples first: pinesy calibrate {path} DATA -o CALIBRATED.json"
+        )
+    if calibrated.transform.is_weighted:
+        raise DataError(
+            f"{path}: was calibrated with weights, so new samples need theirs, which commands do "
+            f"not take; use Python: pinesy.load({path.name!r}).predict_set(evidence, level, "
+            "weights=...), or calibrate_more(..., weights)"
+        )
+    for level in levels:
+        calibrated.transform.check_level(level)
+    if isinstance(calibrated, CalibratedAnswers) and calibrated.probabilities is not None:
+        expected = calibrated.probabilities.replace("_", "-")
+        if transform != expected:
+            raise DataError(f"{path}: was calibrated with --transform {expected}; give the same")
+        return replace(calibrated, probabilities=None)
+    return calibrated
 
 
 def find_value(attribute: Attribute, text: str) -> Hashable:
@@ -260,9 +294,9 @@ def find_value(attribute: Attribute, text: str) -> Hashable:
     >>> find_value(pair, "(1,2)"), find_value(pair, "long sleep"), find_value(pair, '"long sleep"')
     ((1, 2), 'long sleep', 'long sleep')
     """
-    places = value_positions(attribute)
-    if text in places:
-        return attribute.domain[places[text]]
+    indices = value_positions(attribute)
+    if text in indices:
+        return attribute.domain[indices[text]]
     value = _parsed(text)
     if attribute.scale is not None and is_number(value):
         return attribute.domain[int(attribute.scale.positions(as_floats([value]))[0])]

@@ -1,6 +1,7 @@
-"""Where results go, and in what form: JSON, CSV or a table, in a file or on the screen."""
+"""Writers of results: JSON, CSV or a table, in a file or on the screen."""
 
 import csv
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -31,20 +32,20 @@ SHOWN = 20
 
 
 class Screen(Console):
-    """A console that leaves a reader's going away to the caller, where Rich would exit with 1."""
+    """A console that raises BrokenPipeError, where Rich would exit with 1."""
 
     def on_broken_pipe(self) -> None:
         """Pass the error on."""
         raise BrokenPipeError
 
-    def render(self, *what: Any, **how: Any) -> Iterator[Segment]:
-        """Yield what is printed; what files say moves no cursor."""
-        for part in super().render(*what, **how):
+    def render(self, *objects: Any, **settings: Any) -> Iterator[Segment]:
+        """Yield printable segments: texts of files move no cursor."""
+        for part in super().render(*objects, **settings):
             yield part if part.control else Segment(printable(part.text), part.style)
 
 
 def say(text: object = "") -> None:
-    """Print a text on a line of its own; what files say in it moves no cursor."""
+    """Print a text on a line of its own; texts of files move no cursor."""
     typer.echo(printable(str(text)))
 
 
@@ -64,33 +65,38 @@ def put_text(path: Path | None, text: str) -> None:
         stream.write(text)
 
 
-def degree_text(degree: float) -> str:
+def plain(result: object) -> str:
+    """Return a result as text, without the name of its class around the first line."""
+    return re.sub(r"\A\w+\((.*)\)$", r"\1", str(result), count=1, flags=re.MULTILINE)
+
+
+def six_digits(degree: float) -> str:
     """Return a degree for reading, with six digits."""
     return f"{degree:.6g}"
 
 
-def shortened_note(count: int, what: str, option: str = "--all") -> Text:
-    """Return the line that says how much is left out, and which option shows it."""
-    return Text(f"... and {counted(count, what, 'more ')}; {option} shows them", style="italic")
+def shortened_note(count: int, noun: str, option: str = "--all") -> Text:
+    """Return a note on how many are not shown, and the option that shows them."""
+    return Text(f"... and {counted(count, noun, 'more ')}; {option} shows them", style="italic")
 
 
 class Shortening:
-    """Shows the first of many things; with `everything`, as ``--all`` asks, all of them."""
+    """Shows the first of many; with `everything` (``--all``) all of them."""
 
     everything: bool
 
     def first(self, items: Sequence[T], limit: int) -> tuple[Sequence[T], int]:
-        """Return the first items, or all, and how many are left out."""
-        shown = items if self.everything else items[:limit]
-        return shown, len(items) - len(shown)
+        """Return the first items, or all, and the number of the others."""
+        selected = items if self.everything else items[:limit]
+        return selected, len(items) - len(selected)
 
     def text(self, text: str, limit: int) -> str:
         """Return a text, or its first characters and how many more there are."""
-        shown, left = self.first(text, limit)
-        return f"{shown} ... {left:,} more characters (--all)" if left else text
+        beginning, n_left = self.first(text, limit)
+        return f"{beginning} ... {n_left:,} more characters (--all)" if n_left else text
 
 
-def table_of(
+def rich_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]] = (), right: Sequence[str] = ()
 ) -> Table:
     """Return a table of texts as they are; long cells are folded, never cut."""
@@ -215,15 +221,15 @@ class TableWriter:
     def __call__(self, stream: TextIO, rows: Iterable[ResultRow]) -> None:
         """Print the samples, and how many are not shown."""
         screen, rows = Screen(file=stream), iter(rows)
-        shown = rows if self.everything else iter(list(islice(rows, SHOWN)))
-        left = 0 if self.everything else sum(1 for _ in rows)
-        while page := list(islice(shown, self.page)):
+        selected = rows if self.everything else iter(list(islice(rows, SHOWN)))
+        n_left = 0 if self.everything else sum(1 for _ in rows)
+        while page := list(islice(selected, self.page)):
             self._print(screen, page)
-        if left:
-            screen.print(shortened_note(left, "sample"))
+        if n_left:
+            screen.print(shortened_note(n_left, "sample"))
 
     def _print(self, screen: Screen, rows: Sequence[ResultRow]) -> None:
-        table = table_of(self.columns, right=self.right)
+        table = rich_table(self.columns, right=self.right)
         for row in rows:
             for cells in row.lines():
                 table.add_row(*map(Text, cells))
@@ -248,9 +254,9 @@ def write_rows(
     bar = output is not None or isinstance(write, TableWriter) or not sys.stdout.isatty()
     with (
         open_output(output) as stream,
-        closing(watched(batches, data.name if bar else "", size)) as seen,
+        closing(watched(batches, data.name if bar else "", size)) as watched_batches,
     ):
-        write(stream, chain.from_iterable(map(rows, seen)))
+        write(stream, chain.from_iterable(map(rows, watched_batches)))
 
 
 def watched(batches: Iterable[Batch], name: str, size: int | None) -> Generator[Batch, None, None]:

@@ -1,6 +1,5 @@
 """The command ``pinesy shortcuts``."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,7 +13,6 @@ from pinesy.cli import options
 from pinesy.cli.output import say
 from pinesy.exceptions import DataError
 from pinesy.model.storage import load_rules
-from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import Batch
 
@@ -45,12 +43,12 @@ def shortcuts(
     limit: Limit = 20,
     form: Format = "text",
     *,
-    how: options.FormatOptions,
+    file_options: options.FormatOptions,
 ) -> None:
-    """Count the ways to read inputs wrongly that give right answers all the same.
+    """Count the wrong readings of inputs that still give right answers.
 
     A network that learns from answers alone may take a 2 for a 3 and a 3 for a
-    2, if no answer tells. Here are all such remappings of the values of inputs,
+    2, if no answer shows it. These are all such remappings of the values of inputs,
     for the combinations of values that DATA holds (without it, all there are),
     and the fewest labels that would leave only the true one.
 
@@ -59,29 +57,24 @@ def shortcuts(
       pinesy shortcuts sum.rules --where 'left + right < 5' --format json
       pinesy shortcuts formula.rules seen.csv --share d0,d1
     """
-    options.refuse((data and where is not None, "--where", "give DATA or a condition, not both"))
+    options.refuse_options(
+        (data and where is not None, "--where", "give DATA or a condition, not both")
+    )
     cascade = load_rules(rules)
-    observed = where if data is None else _observed(cascade, data, how)
-    remappings = pinesy.shortcuts(cascade, observed, kinds=_kinds(share), limit=limit)
+    observed: str | dict[str, list[Any]] | None = where
+    if data is not None:
+        samples = Batch.joined(list(file_options.batches(data, cascade, cascade.inputs)))
+        columns = column_slices(cascade.inputs)
+        observed = {a.name: _values(samples, a, columns[a.name]) for a in cascade.inputs}
+    kinds = None
+    if share is not None:  # each kind is named by its inputs
+        groups = ([name.strip() for name in names.split(",")] for names in share)
+        kinds = {", ".join(group): group for group in groups}
+    remappings = pinesy.shortcuts(cascade, observed, kinds=kinds, limit=limit)
     if form == "json":
         say(printable_json(remappings.to_dict(), indent=1, default=str))
     else:
         say(str(remappings))
-
-
-def _kinds(share: Sequence[str] | None) -> dict[str, list[str]] | None:
-    """Return the kinds of inputs, each named by what it is made of."""
-    if share is None:
-        return None
-    groups = ([name.strip() for name in names.split(",")] for names in share)
-    return {", ".join(group): group for group in groups}
-
-
-def _observed(cascade: Cascade, data: Path, how: options.FormatOptions) -> dict[str, list[Any]]:
-    """Return the values that a file holds, by input."""
-    samples = Batch.joined(list(how.batches(data, cascade, cascade.inputs)))
-    columns = column_slices(cascade.inputs)
-    return {a.name: _values(samples, a, columns[a.name]) for a in cascade.inputs}
 
 
 def _values(batch: Batch, attribute: Attribute, columns: slice) -> list[Any]:

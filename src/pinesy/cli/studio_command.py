@@ -57,7 +57,7 @@ def studio(
     port: Port = None,
     no_open: NoOpen = False,
     *,
-    how: options.DataOptions,
+    file_options: options.DataOptions,
 ) -> None:
     r"""See rules, samples and answers in the browser, change them, and ask why.
 
@@ -82,7 +82,7 @@ def studio(
     if model is None:
         serve(demo_session(typer.echo), port, not no_open, typer.echo)
         return
-    serve(Session.open(model, data, **how.reading), port, not no_open, typer.echo)
+    serve(Session.open(model, data, **file_options.reading), port, not no_open, typer.echo)
 
 
 def demo_session(say: Callable[[str], None]) -> Session:
@@ -116,14 +116,14 @@ def _demo_model(say: Callable[[str], None]) -> tuple[NeuroSymbolic, Any, dict[st
 
     One half of the images that it did not learn from calibrate its answers.
     """
-    seen, unseen = split_digits()
-    (x, known), (new, answers) = unseen.halves()
+    training, test = split_digits()
+    (x, known), (new, answers) = test.halves()
     path = cache_directory() / f"studio-digits-{__version__}.zip"
     try:
         model: NeuroSymbolic = load(path)
     except DataError:  # not there yet, or of no use
         say("A small network learns to read digits; that takes half a minute, once.")
-        model = adding_model(trained_network(seen)[0], 1, seen)
+        model = adding_model(trained_network(training)[0], 1, training)
         model.calibrate(x, answers=known)
         made(path.parent)
         save(model, path)

@@ -1,16 +1,16 @@
-"""Files of training samples, for the commands that go through them several times."""
+"""Files of training samples, for commands that read them several times."""
 
 import hashlib
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pinesy._common.validation import FloatArray, listed
 from pinesy.cli import options
 from pinesy.cli.output import watched
 from pinesy.exceptions import DataError
-from pinesy.learning import LearnedRules, ParameterEstimate, learn_more
+from pinesy.learning import LearnedRules
 from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.targets import Target
@@ -22,19 +22,19 @@ HELD_BYTES = 1 << 28
 
 
 class TrainingFiles:
-    """Files of training samples for some rules, read as options say."""
+    """Files of training samples for a rule base, read as the options say."""
 
     def __init__(
         self,
         cascade: Cascade,
-        how: options.TrainingOptions,
+        file_options: options.TrainingOptions,
         optional: Sequence[Attribute] = (),
     ) -> None:
-        self.cascade, self.how = cascade, how
+        self.cascade, self.file_options = cascade, file_options
         #: What is read: the inputs, then attributes that a file need not have.
         self.inputs = (*cascade.inputs, *optional)
         self._optional = [a.name for a in optional]
-        self.names = list(dict.fromkeys(how.target or ()))
+        self.names = list(dict.fromkeys(file_options.target or ()))
         outputs = [s.output for s in cascade.order]
         self.targets = [cascade[name].output for name in self.names] or outputs
         self._files: dict[Path, SampleFile] = {}
@@ -55,9 +55,9 @@ class TrainingFiles:
                 self.inputs,
                 targets=self.targets,
                 known=self.cascade.attributes.values(),
-                batch=self.how.batch,
+                batch=self.file_options.batch,
                 optional=self._optional,
-                **self.how.reading,
+                **self.file_options.reading,
             )
         return self._files[path]
 
@@ -66,52 +66,38 @@ class TrainingFiles:
         return identity(path, self.file(path).fingerprint())
 
     def batches(self, path: Path) -> Batches:
-        """Return the samples of a file, to be gone through several times: held, if they are few."""
-        batches = _held(self.file(path))
-        self._check_targets(path, next(iter(batches))[1])
-        return batches
+        """Return the samples of a file for several passes: a list, if memory suffices."""
+        file = self.file(path)
+        batches: list[tuple[FloatArray, dict[str, Target]]] = []
+        size = 0
+        with closing(watched(file.batches(), path.name, file.n_bytes)) as batches_read:
+            for batch in batches_read:
+                batches.append((batch.evidence, batch.targets))
+                size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
+                if size > HELD_BYTES:
+                    break
+        self._check_targets(path, batches[0][1])
+        return file if size > HELD_BYTES else batches
 
-    def whole(self, path: Path) -> Batch:
+    def read(self, path: Path) -> Batch:
         """Return all samples of a file as one batch."""
         file = self.file(path)
-        whole = Batch.joined(list(watched(file.batches(), path.name, file.n_bytes)))
-        self._check_targets(path, whole.targets)
-        return whole
+        samples = Batch.joined(list(watched(file.batches(), path.name, file.n_bytes)))
+        self._check_targets(path, samples.targets)
+        return samples
 
     def pair(self, path: Path) -> tuple[FloatArray, dict[str, Target]]:
         """Return the evidence and the targets of all samples of a file."""
-        whole = self.whole(path)
-        return whole.evidence, whole.targets
+        samples = self.read(path)
+        return samples.evidence, samples.targets
 
-    def _check_targets(self, path: Path, given: Collection[str]) -> None:
-        missing = [name for name in self.names if name not in given]
+    def _check_targets(self, path: Path, targets: Collection[str]) -> None:
+        missing = [name for name in self.names if name not in targets]
         if missing:
             raise DataError(f"{path}: no targets for {listed(missing)} in it, as --target asks")
-        if not given:
-            some = listed([a.name for a in self.targets])
-            raise DataError(f"{path}: no targets in it; it needs some, for {some}")
-
-    def extended(self, model: LearnedRules, data: Path) -> ParameterEstimate:
-        """Add the counts of further samples to a model."""
-        before = model.provenance.get("transform", self.how.transform)
-        if before != self.how.transform:
-            raise DataError(
-                f"the model was learned with --transform {before}, so samples to add need the "
-                f"same; got {self.how.transform}"
-            )
-        return learn_more(cast(Any, model.result), self.batches(data), progress=True)
-
-
-def _held(file: SampleFile) -> Batches:
-    """Return the batches in a list, or the file itself if they would take too much memory."""
-    held, size = [], 0
-    with closing(watched(file.batches(), file.path.name, file.n_bytes)) as batches:
-        for batch in batches:
-            size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
-            if size > HELD_BYTES:
-                return file
-            held.append((batch.evidence, batch.targets))
-    return held
+        if not targets:
+            names = listed([a.name for a in self.targets])
+            raise DataError(f"{path}: no targets in it; it needs some, for {names}")
 
 
 def identity(path: Path, digest: str) -> dict[str, Any]:

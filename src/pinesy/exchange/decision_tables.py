@@ -3,50 +3,62 @@
 The header says what a column holds: ``if NAME`` a condition on an attribute, ``then NAME`` a
 conclusion, ``if`` alone any other premise, ``s`` and ``r`` the parameters, ``kind`` whether a row
 is an ``if``, an ``iff`` or the ``domain`` of each attribute, and ``note`` anything.
+
+A cell holds a value, a set ``{a, b}``, a comparison ``< 30``, an interval ``[30, 65)``, a condition
+``where left + right == 7``, or nothing (or ``-``) where any value will do. The name of a value is
+that value, whatever else it might be; a number is the value that equals it, in any spelling.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
 from pinesy._common.budgets import allow_tokens, budget, value_limit
 from pinesy._common.validation import check_degree
 from pinesy.exceptions import DataError, PinesyError, RulesTextError, placed
-from pinesy.exchange.table_cells import (
-    ANY,
-    AttributeCells,
-    one_line,
-    read_domain,
-    read_premise,
-    write_domain,
-)
 from pinesy.exchange.table_sheets import TableSheet, check_suffix, read_sheets, write_sheets
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.parse import RulesReader, parse_attribute
 from pinesy.rulebase.rule_set import RuleSet, declaration_order
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.cut_texts import interval_text
+from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.writer import format_name, format_subset
+from pinesy.rules.syntax.writer import format_name, format_subset, format_value
+from pinesy.samples import value_texts
+from pinesy.samples.file_layout import value_positions
 
 IF, IFF, THEN, KIND, S, R, NOTE, DOMAIN = "if", "iff", "then", "kind", "s", "r", "note", "domain"
 #: Values of a column that the error of a missing domain shows.
 SHOWN = 10
+#: What stands where any value will do.
+ANY = ("", "-")
+_INTERVAL = re.compile(r"([\[(])([^,]*),([^,]*)([\])])")
+#: A number as rules have it: it stands for the value that equals it.
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_LOW, _HIGH = {"[": "<=", "(": "<"}, {"]": "<=", ")": "<"}
+_SIGNS = ("<", ">", "=", "!")
+#: Spreadsheets take what begins so for a formula.
+FORMULA_SIGNS = ("=", "+", "-", "@")
 
 
 @dataclass(frozen=True)
 class DecisionColumn:
-    """What a column holds: its word, and for conditions and conclusions the attribute's name."""
+    """A column: its keyword, and the attribute's name of conditions and conclusions."""
 
-    word: str
+    keyword: str
     name: str = ""
 
     @property
     def header(self) -> str:
         """The header."""
-        return f"{self.word} {format_name(self.name)}" if self.name else self.word
+        return f"{self.keyword} {format_name(self.name)}" if self.name else self.keyword
 
 
 #: A sheet, and what its columns hold; None for one without a header.
@@ -61,7 +73,7 @@ def read_decision_table(
     Parameters
     ----------
     path : a ``.csv`` or ``.xlsx`` file; of a workbook all sheets that hold something are read
-    attributes : those whose domains the table does not tell
+    attributes : those whose domains the table does not give
 
     Raises
     ------
@@ -96,8 +108,8 @@ def write_decision_table(rules: Cascade | RuleSet, path: str | os.PathLike[str])
     cascade = as_cascade(rules)
     parts = [cascade.stated] if path.suffix.lower() == ".csv" else [(s,) for s in cascade.stated]
     waiting = {a.name: a for a in declaration_order(cascade.attributes.values())}
-    used = {a.name for part in cascade.stated for a in (*part.inputs, part.output)}
-    unused = [name for name in waiting if name not in used]
+    used_names = {a.name for part in cascade.stated for a in (*part.inputs, part.output)}
+    unused = [name for name in waiting if name not in used_names]
     cells = {name: AttributeCells(a) for name, a in waiting.items()}
     sheets = []
     for part in parts:
@@ -106,32 +118,139 @@ def write_decision_table(rules: Cascade | RuleSet, path: str | os.PathLike[str])
     write_sheets(path, sheets)
 
 
+# --- cells ---------------------------------------------------------------------------------------
+
+
+def one_line(text: str) -> str:
+    """Return a text of rules without its line breaks, which mean nothing there."""
+    return re.sub(r"\n *", " ", text)
+
+
+class AttributeCells:
+    """Reads and writes the cells of an attribute."""
+
+    def __init__(self, attribute: Attribute) -> None:
+        self.attribute = attribute
+        self._texts = value_texts(attribute)
+        self._indices = value_positions(attribute)
+
+    def read(self, cell: str) -> Proposition:
+        """Return what a cell says of the attribute."""
+        attribute = self.attribute
+        if cell in self._indices:
+            return Proposition(attribute, 1 << self._indices[cell])
+        reader = RulesReader(self._rules_text(cell), {attribute.name: attribute})
+        proposition = reader.proposition()
+        _check_end(reader)
+        return proposition
+
+    def _rules_text(self, cell: str) -> str:
+        """Return a cell that is not the name of a value in the language of rules."""
+        name = format_name(self.attribute.name)
+        interval = _INTERVAL.fullmatch(cell) if self.attribute.scale is not None else None
+        if interval:
+            opening, low, high, closing = interval.groups()
+            return f"{low} {_LOW[opening]} {name} {_HIGH[closing]} {high}"
+        if cell.startswith("{"):
+            return f"{name} in {cell}"
+        if _NUMBER.fullmatch(cell) and self.attribute.scale is None:
+            return f"{name} in {{{cell}}}"
+        if not cell.startswith(_SIGNS) and cell.split()[0] not in ("where", "not"):
+            self.attribute.position(cell)  # raises: there is no such value
+        return f"{name} {cell}"
+
+    def write(self, proposition: Proposition) -> str:
+        """Return the cell of a proposition on the attribute."""
+        scale, condition = self.attribute.scale, one_line(proposition.condition or "")
+        if condition.isprintable() and condition and f"where {condition}" not in self._indices:
+            return f"where {condition}"
+        ranges = [] if scale is None or scale.names else scale.ranges(proposition.mask)
+        if len(ranges) == 1 and any(map(isfinite, ranges[0])):
+            return interval_text(*ranges[0], " ")
+        if proposition.mask.bit_count() == 1:
+            text = self._texts[proposition.mask.bit_length() - 1]
+            if _is_plain(text):
+                return text
+        cell = one_line(format_subset(proposition.values))
+        while cell in self._indices:  # the set {a, b} is not the text "{a, b}"
+            cell = f"{{ {cell[1:]}"
+        return cell
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether a cell may hold a text as it is: nothing takes it for something else."""
+    return text == text.strip() != "" and text.isprintable() and text[0] not in FORMULA_SIGNS
+
+
+def read_premise(cell: str, attributes: Mapping[str, Attribute]) -> Premise:
+    """Return the premise that a cell holds, in the language of ``.rules`` files."""
+    reader = RulesReader(cell, attributes)
+    premise = premise_of(reader.formula())
+    _check_end(reader)
+    return premise
+
+
+def _check_end(reader: RulesReader) -> None:
+    if reader.token.kind != "end":
+        raise DataError(f"{reader.token.text!r:.60} is one thing too many in this cell")
+
+
+def read_domain(cell: str, name: str, known: Mapping[str, Attribute]) -> Attribute:
+    """Return the attribute whose domain a cell holds.
+
+    ``{a, b}``, ``number cuts {30, 65}`` or ``product left * right``.
+    """
+    keyword, _, declaration = cell.partition(" ")
+    title = format_name(name)
+    if cell.startswith("{"):
+        return parse_attribute(f"attribute {title} in {cell}")
+    if keyword == "number":
+        return parse_attribute(f"number {title} {declaration}")
+    if keyword == "product":
+        return parse_attribute(f"product {title} = {declaration}", known.values())
+    raise DataError(
+        f"{cell!r:.60} is no domain; write a set such as {{no, yes}}, or 'number cuts {{30, 65}}', "
+        "or 'product left * right'"
+    )
+
+
+def write_domain(attribute: Attribute) -> str:
+    """Return the cell of a domain, or raise `DomainError` for values without a written form."""
+    if attribute.scale is not None:
+        return f"number{attribute.scale.declaration}"
+    if attribute.factors:
+        return "product " + " * ".join(format_name(f.name) for f in attribute.factors)
+    for value in attribute.domain:
+        format_value(value)
+    return one_line(format_subset(attribute.domain))
+
+
 # --- reading -------------------------------------------------------------------------------------
 
 
 def _header(sheet: TableSheet) -> list[DecisionColumn | None]:
     """Return what the columns hold; None for one without a header."""
     columns: list[DecisionColumn | None] = []
-    for place, text in enumerate(sheet.rows[0]):
-        with placed(sheet.place(0, place)):
+    for index, text in enumerate(sheet.rows[0]):
+        with placed(sheet.location(0, index)):
             column = _column(text) if text else None
-            if column is not None and column.word in (KIND, S, R) and column in columns:
-                raise DataError(f"there are two columns {column.word!r}; one is enough")
+            if column is not None and column.keyword in (KIND, S, R) and column in columns:
+                raise DataError(f"there are two columns {column.keyword!r}; one is enough")
         columns.append(column)
     return columns
 
 
 def _column(header: str) -> DecisionColumn:
     """Return what the column below a header holds."""
-    word, _, rest = header.partition(" ")
-    word, name = word.lower(), rest.strip()
+    keyword, _, name_text = header.partition(" ")
+    keyword, name = keyword.lower(), name_text.strip()
     if len(name) > 2 and name[0] == name[-1] == "`":
         name = name[1:-1]
-    column = DecisionColumn(word, name)
-    named = word in (IF, THEN) and name
-    if not named and column not in map(DecisionColumn, (IF, KIND, S, R, NOTE)):
+    column = DecisionColumn(keyword, name)
+    is_named = keyword in (IF, THEN) and name
+    if not is_named and column not in map(DecisionColumn, (IF, KIND, S, R, NOTE)):
         raise DataError(
-            f"the header {column.header!r:.60} says nothing; write 'if NAME' over conditions, "
+            f"the header {column.header!r:.60} is unknown; write 'if NAME' over conditions, "
             "'then NAME' over conclusions, or kind, s, r, note"
         )
     return column
@@ -145,7 +264,7 @@ def _is_header(text: str) -> bool:
 
 
 class DecisionRow(NamedTuple):
-    """A row that says something: where it is, its kind, and its other cells, with their places."""
+    """A row that is not blank: its location, its kind, and its other cells with locations."""
 
     where: str
     kind: str
@@ -155,46 +274,44 @@ class DecisionRow(NamedTuple):
 def _rows(tables: Iterable[Table]) -> Iterator[DecisionRow]:
     """Yield the rows below the headers; blank ones and notes say nothing."""
     for sheet, columns in tables:
-        for number, texts in enumerate(sheet.rows[1:], 1):
+        for row, texts in enumerate(sheet.rows[1:], 1):
             kind, cells = "", []
-            for place, text in enumerate(texts):
-                column = columns[place] if place < len(columns) else None
+            for index, text in enumerate(texts):
+                column = columns[index] if index < len(columns) else None
                 if text in ANY and (column is not None or not text):
                     continue
-                where = sheet.place(number, place)
+                where = sheet.location(row, index)
                 if column is None:
                     raise DataError(f"{where}: {text!r:.60} stands in a column without a header")
-                if column.word == KIND:
-                    kind = _kind(text, where)
-                elif column.word != NOTE:
+                if column.keyword == KIND:
+                    kind = text.lower()
+                    if kind not in (IF, IFF, DOMAIN):
+                        raise DataError(
+                            f"{where}: {text!r:.60} is no kind of row: if, iff or domain"
+                        )
+                elif column.keyword != NOTE:
                     cells.append((where, column, text))
             if kind or cells:
-                yield DecisionRow(sheet.place(number), kind or IF, cells)
-
-
-def _kind(text: str, where: str) -> str:
-    if text.lower() not in (IF, IFF, DOMAIN):
-        raise DataError(f"{where}: {text!r:.60} is no kind of row: if, iff or domain")
-    return text.lower()
+                yield DecisionRow(sheet.location(row), kind or IF, cells)
 
 
 def _rules(row: DecisionRow, known: Mapping[str, AttributeCells]) -> Iterator[Rule]:
     """Yield the rules of a row, one for each conclusion."""
     premise: list[Proposition] = []
     conclusions: list[Proposition] = []
-    given = {S: 0.0 if row.kind == IFF else 1.0, R: 0.0}
+    parameters = {S: 0.0 if row.kind == IFF else 1.0, R: 0.0}
     allow_tokens(3 * len(row.cells))
     for where, column, text in row.cells:
-        with _at(where):
+        with _located(where):
             if column.name:
-                part = conclusions if column.word == THEN else premise
+                part = conclusions if column.keyword == THEN else premise
                 part.append(known[column.name].read(text))
-            elif column.word == IF:
+            elif column.keyword == IF:
                 attributes = {name: cells.attribute for name, cells in known.items()}
                 premise += read_premise(text, attributes).propositions
             else:
-                given[column.word] = _degree(text, column.word)
-    with _at(row.where):
+                parameters[column.keyword] = _degree(text, column.keyword)
+    with _located(row.where):
         if not premise:
             raise DataError(
                 "there is no condition, and a rule needs one; if it holds always, write the "
@@ -203,12 +320,12 @@ def _rules(row: DecisionRow, known: Mapping[str, AttributeCells]) -> Iterator[Ru
         if not conclusions:
             raise DataError("there is no conclusion: nothing stands in a column 'then NAME'")
         for conclusion in conclusions:
-            yield Rule(Premise(tuple(premise)), conclusion, given[S], given[R])
+            yield Rule(Premise(tuple(premise)), conclusion, parameters[S], parameters[R])
 
 
 @contextmanager
-def _at(where: str) -> Iterator[None]:
-    """Make of any error in a block a `DataError` that says where it is."""
+def _located(where: str) -> Iterator[None]:
+    """Turn any error in a block into a `DataError` with its location."""
     try:
         yield
     except PinesyError as error:
@@ -218,38 +335,38 @@ def _at(where: str) -> Iterator[None]:
         raise DataError(f"{where}: {message}") from None
 
 
-def _degree(text: str, word: str) -> float:
+def _degree(text: str, parameter: str) -> float:
     try:
         number = float(text)
     except ValueError:
         cure = "; write a decimal point" * ("," in text)
-        raise DataError(f"{word} is {text!r:.60}, which is no number{cure}") from None
-    return check_degree(number, word)
+        raise DataError(f"{parameter} is {text!r:.60}, which is no number{cure}") from None
+    return check_degree(number, parameter)
 
 
-def _domains(tables: Sequence[Table], given: Mapping[str, Attribute]) -> dict[str, Attribute]:
+def _domains(tables: Sequence[Table], declared: Mapping[str, Attribute]) -> dict[str, Attribute]:
     """Return the attributes of all columns by name."""
-    known = dict(given)
+    known = dict(declared)
     domains = (row for row in _rows(tables) if row.kind == DOMAIN)
     waiting = [(c.name, text, where) for row in domains for where, c, text in row.cells if c.name]
     while waiting:
         later = [cell for cell in waiting if not _declare(known, *cell)]
         if len(later) == len(waiting):  # products of factors that nobody declares
             name, text, where = later[0]
-            with _at(where):
+            with _located(where):
                 read_domain(text, name, {key: a for key, a in known.items() if key != name})
         waiting = later
     for sheet, columns in tables:
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             if column is not None and column.name and column.name not in known:
-                _refuse_unknown(sheet, place, column.name)
+                _refuse_unknown(sheet, index, column.name)
     return known
 
 
 def _declare(known: dict[str, Attribute], name: str, text: str, where: str) -> bool:
     """Add the attribute of a cell to those that are known; False if its factors are not yet."""
     others = {key: a for key, a in known.items() if key != name}
-    with _at(where):
+    with _located(where):
         try:
             attribute = read_domain(text, name, others)
         except PinesyError:
@@ -261,14 +378,14 @@ def _declare(known: dict[str, Attribute], name: str, text: str, where: str) -> b
     return True
 
 
-def _refuse_unknown(sheet: TableSheet, place: int, name: str) -> None:
-    rows = (row for row in sheet.rows[1:] if place < len(row) and row[place] not in ANY)
-    plain = (row[place] for row in rows if not row[place].startswith(("{", "<", ">", "[", "(")))
+def _refuse_unknown(sheet: TableSheet, index: int, name: str) -> None:
+    rows = (row for row in sheet.rows[1:] if index < len(row) and row[index] not in ANY)
+    plain = (row[index] for row in rows if not row[index].startswith(("{", "<", ">", "[", "(")))
     values = [int(text) if text.isdecimal() else text for text in dict.fromkeys(plain)]
-    shown = format_subset(values[:SHOWN])
+    domain_text = format_subset(values[:SHOWN])
     raise DataError(
-        f"{sheet.place(0, place)}: the domain of {name!r} is not known; write it, such as "
-        f"{shown if shown != '{}' else '{no, yes}'}, below the header in a row whose 'kind' is "
+        f"{sheet.location(0, index)}: the domain of {name!r} is not known; write it, such as "
+        f"{domain_text if values else '{no, yes}'}, below the header in a row whose 'kind' is "
         "'domain', or give attributes="
     )
 
@@ -291,8 +408,8 @@ def _sheet(
     unused : those that no rule uses, which get a column all the same
     """
     rules = [rule for rule_set in part for rule in rule_set.rules]
-    used = (p.attribute for rule in rules for p in rule.premise.propositions)
-    names = [*dict.fromkeys(a.name for a in used if a.formula is None), *unused]
+    attributes = (p.attribute for rule in rules for p in rule.premise.propositions)
+    names = [*dict.fromkeys(a.name for a in attributes if a.formula is None), *unused]
     cells = [_premise_cells(rule.premise, names, known) for rule in rules]
     columns = [
         DecisionColumn(KIND),
@@ -320,9 +437,9 @@ def _premise_cells(
     premise: Premise, names: Sequence[str], known: Mapping[str, AttributeCells]
 ) -> dict[str, str]:
     """Return the cells of a premise by attribute, or by "" where it does not fit into these."""
-    where = {name: place for place, name in enumerate(names)}
-    places = [where.get(p.attribute.name, -1) for p in premise.propositions]
-    if places == sorted(set(places)) and places[0] >= 0:
+    order = {name: index for index, name in enumerate(names)}
+    indices = [order.get(p.attribute.name, -1) for p in premise.propositions]
+    if indices == sorted(set(indices)) and indices[0] >= 0:
         return {p.attribute.name: known[p.attribute.name].write(p) for p in premise.propositions}
     return {"": one_line(str(premise))}
 

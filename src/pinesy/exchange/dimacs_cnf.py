@@ -96,7 +96,9 @@ def to_dimacs(rules: Cascade | RuleSet) -> DimacsCnf:
     numbers = count(1)
     variables = {a.name: {value: next(numbers) for value in a.domain} for a in attributes}
     clauses = [
-        clause for own in variables.values() for clause in exactly_one(list(own.values()), numbers)
+        clause
+        for by_value in variables.values()
+        for clause in exactly_one(list(by_value.values()), numbers)
     ]
     for rule_set in cascade.order:
         for rule in rule_set.rules:

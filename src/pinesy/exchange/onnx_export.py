@@ -1,7 +1,7 @@
 """Rules, and whole models, as one graph of ONNX: networks, transformations, rules.
 
 The transformations of probabilities have the bits of `pinesy.transforms`, because the same numbers
-are added in the same order: `CumSum` adds one after the other, `TopK` sorts with ties by place.
+are added in the same order: `CumSum` adds one after the other, `TopK` sorts with ties by index.
 Rows that are no distributions become NaN.
 """
 
@@ -41,7 +41,7 @@ def to_onnx(
     for each input attribute, of shape ``(samples, size of the domain)``, and an output for each
     attribute that is inferred, with its name. Where rules may contradict each other on the way to
     an output `b` there is a second one, ``b (contradiction)``, of shape ``(samples,)``. Samples
-    that pinesy refuses get NaN. The metadata ``pinesy`` tells, as JSON, the values of attributes.
+    that pinesy refuses get NaN. The metadata ``pinesy`` has, as JSON, the values of attributes.
 
     Onnxruntime gives the bits of pinesy: minimum and maximum copy numbers, and the transformations
     add them in the same order. What a network says is rounded in another way by each program that
@@ -144,7 +144,7 @@ def _finished(
     groups: Sequence[tuple[Sequence[Attribute], str]],
     transform: Transformation | None,
 ) -> Any:
-    """Append the transformation, if any, and the rules; return the whole.
+    """Append the transformation, if any, and the rules; return the model.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _finished(
     if transform is not None:
         groups = [(of, _transformed(graph, of, rows, transform)) for of, rows in groups]
     columns = graph.node("Transpose", graph.concat([rows for _, rows in groups], axis=1))
-    order = _places(program, [a for of, _ in groups for a in of])
+    order = _column_indices(program, [a for of, _ in groups for a in of])
     if (np.diff(order) != 1).any():
         columns = graph.take(columns, order)
     contradictions = _add_outputs(graph, program, add_rules(graph, program.code, columns))
@@ -169,44 +169,44 @@ def _transformed(
     graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, transform: Transformation
 ) -> str:
     size = len(attributes[0].domain)
-    each = graph.node("Reshape", rows, graph.shape(-1, size))
-    degrees = add_transform(graph, each, size, transform)
+    distributions = graph.node("Reshape", rows, graph.shape(-1, size))
+    degrees = add_transform(graph, distributions, size, transform)
     return graph.node("Reshape", degrees, graph.shape(-1, size * len(attributes)))
 
 
-def _places(program: Program, attributes: Sequence[Attribute]) -> Numbers:
-    """Return where each column of the program stands among those of attributes in this order."""
+def _column_indices(program: Program, attributes: Sequence[Attribute]) -> Numbers:
+    """Return the index of each column of the program among the columns of attributes."""
     bounds = np.cumsum([0, *(len(a.domain) for a in attributes)]).tolist()
     first = dict(zip((a.name for a in attributes), bounds, strict=False))
     return np.concatenate([first[a.name] + np.arange(len(a.domain)) for a in program.inputs])
 
 
 def _add_outputs(graph: OnnxGraph, program: Program, out: str) -> dict[str, str]:
-    """Declare the outputs; return by attribute the names of those that tell contradictions."""
+    """Declare the outputs; return the names of the contradiction outputs by attribute."""
     code, contradictions = program.code, {}
     names = [a.name for a in program.outputs]
-    taken = {*names, *(a.name for a in program.inputs)}
+    used_names = {*names, *(a.name for a in program.inputs)}
     spans = [code.columns[name] for name in names]
-    places = np.concatenate([np.arange(span.start, span.stop) for span in spans])
-    as_they_are = len(places) == code.n_outputs and (np.diff(places) == 1).all()
-    columns = graph.node("Transpose", out if as_they_are else graph.take(out, places))
+    indices = np.concatenate([np.arange(span.start, span.stop) for span in spans])
+    as_they_are = len(indices) == code.n_outputs and (np.diff(indices) == 1).all()
+    columns = graph.node("Transpose", out if as_they_are else graph.take(out, indices))
     sizes = graph.shape(*(len(a.domain) for a in program.outputs))
     graph.node_outputs("Split", [columns, sizes], names, axis=1)
     for a in program.outputs:
         graph.output(a.name, np.float64, [SAMPLES, len(a.domain)])
         if a.name in code.coherence:
-            behind = graph.take(out, code.coherence[a.name])
+            coherence = graph.take(out, code.coherence[a.name])
             top = graph.node("ReduceMax", a.name, graph.shape(1), keepdims=0)
-            contradictions[a.name] = _free(f"{a.name} (contradiction)", taken)
-            lowest = graph.node("Min", top, behind)
-            graph.node("Sub", graph.constant(1.0), lowest, named=contradictions[a.name])
+            contradictions[a.name] = _free(f"{a.name} (contradiction)", used_names)
+            lowest = graph.node("Min", top, coherence)
+            graph.node("Sub", graph.constant(1.0), lowest, output=contradictions[a.name])
             graph.output(contradictions[a.name], np.float64, [SAMPLES])
     return contradictions
 
 
-def _free(name: str, taken: set[str]) -> str:
-    """Return a name, changed if something has it already, and take it."""
-    while name in taken:
+def _free(name: str, used_names: set[str]) -> str:
+    """Return a name, changed if it is used already, and mark it as used."""
+    while name in used_names:
         name += "'"
-    taken.add(name)
+    used_names.add(name)
     return name

@@ -15,7 +15,7 @@ OPSET, IR_VERSION = 18, 8
 
 
 def onnx_module() -> ModuleType:
-    """Return `onnx`, or say how to get it."""
+    """Return `onnx`, or raise an error that names the extra."""
     with needing("onnx", "writing ONNX needs"):
         import onnx
         import onnx.compose
@@ -48,20 +48,20 @@ class OnnxGraph:
         self._count = 0
 
     def fresh(self) -> str:
-        """Return a name that nothing has."""
+        """Return an unused name."""
         self._count += 1
         return f"{self._prefix}/{self._count}"
 
-    def append(self, model: Any, given: str) -> str:
-        """Append a model of ONNX with one input, which is given, and return its one output."""
+    def append(self, model: Any, value: str) -> str:
+        """Append a model of ONNX with one input and return the name of its only output."""
         proto = self.onnx.compose.add_prefix(model, f"{self.fresh()}/")
-        (own,), (output,) = proto.graph.input, proto.graph.output
-        self.nodes.append(self.onnx.helper.make_node("Identity", [given], [own.name]))
+        (model_input,), (output,) = proto.graph.input, proto.graph.output
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [model_input.name]))
         self.nodes += proto.graph.node
         self.initializers += proto.graph.initializer
         self.functions += proto.functions
-        for one in proto.opset_import:
-            self.opsets[one.domain] = max(one.version, self.opsets.get(one.domain, 0))
+        for opset in proto.opset_import:
+            self.opsets[opset.domain] = max(opset.version, self.opsets.get(opset.domain, 0))
         return str(output.name)
 
     def input(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> str:
@@ -79,9 +79,9 @@ class OnnxGraph:
     def _type(self, kind: npt.DTypeLike) -> int:
         return int(self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
 
-    def node(self, operation: str, *inputs: str, named: str | None = None, **options: Any) -> str:
-        """Append a node and return its result, which may be given a name."""
-        return self.node_outputs(operation, inputs, [named or self.fresh()], **options)[0]
+    def node(self, operation: str, *inputs: str, output: str | None = None, **options: Any) -> str:
+        """Append a node and return the name of its output."""
+        return self.node_outputs(operation, inputs, [output or self.fresh()], **options)[0]
 
     def node_outputs(
         self, operation: str, inputs: Sequence[str], names: list[str], **options: Any
@@ -100,9 +100,9 @@ class OnnxGraph:
             self.initializers.append(tensor)
         return self._constants[key]
 
-    def take(self, value: str, places: npt.ArrayLike) -> str:
-        """Return rows of a value; their places take the 4 bytes that are enough for them."""
-        return self.node("Gather", value, self.constant(places, np.int32), axis=0)
+    def take(self, value: str, indices: npt.ArrayLike) -> str:
+        """Return rows of a value; 4 bytes are enough for their indices."""
+        return self.node("Gather", value, self.constant(indices, np.int32), axis=0)
 
     def columns(self, value: str, begin: int, end: int, step: int = 1) -> str:
         """Return the columns of a value from `begin` to `end`."""

@@ -49,10 +49,10 @@ def program_levels(code: Code) -> tuple[list[Level], Numbers]:
     _, values = operand_values(code)
     depth = _depths(code, values, n_fixed)
     level, row = np.zeros(len(depth), np.int64), np.arange(len(depth))
-    made = np.flatnonzero(code.ops < STORE)
+    computed = np.flatnonzero(code.ops < STORE)
     levels = []
     for number in range(1, int(depth.max(initial=0)) + 1):
-        groups = list(_groups(code, made[depth[n_fixed + made] == number]))
+        groups = list(_groups(code, computed[depth[n_fixed + computed] == number]))
         levels.append([_table(code, values, *group, level, row) for group in groups])
         order = np.concatenate([instructions for _, instructions in groups])
         level[n_fixed + order], row[n_fixed + order] = number, np.arange(len(order))
@@ -103,8 +103,8 @@ def _table(
     op = int(code.ops[instructions[0]])
     size = 1 if op < MAXMIN else 2
     first, stop = (code.starts[instructions + k].astype(np.int64) for k in (0, 1))
-    places = np.minimum(first[:, None] + size * np.arange(width), stop[:, None] - size)
-    operands = values[places[..., None] + np.arange(size)]
+    indices = np.minimum(first[:, None] + size * np.arange(width), stop[:, None] - size)
+    operands = values[indices[..., None] + np.arange(size)]
     order = np.argsort(level[operands], axis=-1, kind="stable")
     sides = np.moveaxis(np.take_along_axis(operands, order, axis=-1), -1, 0)
     return OperationTable(op, tuple((level[side], row[side]) for side in sides))
@@ -114,55 +114,60 @@ def add_rules(graph: OnnxGraph, code: Code, columns: str) -> str:
     """Append a program to a graph, by levels, and return its output columns (outputs, samples).
 
     Samples that the engine refuses, because a degree is not in [0, 1] or an input is not
-    normalised, get NaN for all outputs: a graph has no other way to say so.
+    normalised, get NaN for all outputs: a graph cannot raise.
 
     Parameters
     ----------
     columns : the degrees of all inputs, (input columns, samples)
     """
-    given = graph.node("Abs", columns)  # -0.0 becomes 0.0; what is below is refused
-    rows = [_fixed_rows(graph, code, given)]
+    degrees = graph.node("Abs", columns)  # -0.0 becomes 0.0; what is below is refused
+    rows = [_fixed_rows(graph, code, degrees)]
     levels, outputs = program_levels(code)
     for level in levels:
         rows.append(graph.concat([_operation(graph, table, rows) for table in level], axis=0))
-    stored = _taken(graph, rows, *outputs.T)
+    stored = _gathered(graph, rows, *outputs.T)
     return graph.node("Where", _accepted(graph, code, columns), stored, graph.constant(np.nan))
 
 
-def _fixed_rows(graph: OnnxGraph, code: Code, given: str) -> str:
+def _fixed_rows(graph: OnnxGraph, code: Code, degrees: str) -> str:
     """Return level 0: the constants, and after them the inputs."""
-    n = graph.node("Shape", given, start=1, end=2)
+    n = graph.node("Shape", degrees, start=1, end=2)
     shape = graph.concat([graph.shape(len(code.constants)), n], axis=0)
     constants = graph.node("Expand", graph.constant(code.constants[:, None]), shape)
-    return graph.concat([constants, given], axis=0)
+    return graph.concat([constants, degrees], axis=0)
 
 
 def _operation(graph: OnnxGraph, table: OperationTable, rows: list[str]) -> str:
     """Return the values of operations of one kind, (values, samples), given all levels before."""
     is_max, width = table.op % MAXMIN == MAX, table.sides[0][0].shape[1]
     if table.op < MAXMIN and width == 2:
-        ((levels, places),) = table.sides
-        sides = [_taken(graph, rows, levels[:, k], places[:, k]) for k in (0, 1)]
+        ((levels, indices),) = table.sides
+        sides = [_gathered(graph, rows, levels[:, k], indices[:, k]) for k in (0, 1)]
         return graph.node(_NAMES[is_max], *sides)
     if width == 1:  # no axis of one
-        table = replace(table, sides=tuple((one[:, 0], two[:, 0]) for one, two in table.sides))
-    sides = [_taken(graph, rows, *side) for side in table.sides]
-    taken = sides[0] if len(sides) == 1 else graph.node(_NAMES[not is_max], *sides)
+        table = replace(
+            table,
+            sides=tuple(
+                (side_levels[:, 0], side_rows[:, 0]) for side_levels, side_rows in table.sides
+            ),
+        )
+    sides = [_gathered(graph, rows, *side) for side in table.sides]
+    combined = sides[0] if len(sides) == 1 else graph.node(_NAMES[not is_max], *sides)
     if width == 1:
-        return taken
-    return graph.node(f"Reduce{_NAMES[is_max]}", taken, graph.shape(1), keepdims=0)
+        return combined
+    return graph.node(f"Reduce{_NAMES[is_max]}", combined, graph.shape(1), keepdims=0)
 
 
-def _taken(graph: OnnxGraph, rows: list[str], levels: Numbers, places: Numbers) -> str:
-    """Return the rows at some places of levels, (..., samples)."""
+def _gathered(graph: OnnxGraph, rows: list[str], levels: Numbers, indices: Numbers) -> str:
+    """Return rows of levels, (..., samples)."""
     needed = np.unique(levels).tolist()
     if len(needed) == 1:
-        return graph.take(rows[needed[0]], places)
-    parts, order, begin = [], np.zeros_like(places), 0
+        return graph.take(rows[needed[0]], indices)
+    parts, order, begin = [], np.zeros_like(indices), 0
     for level in needed:
-        here = levels == level
-        distinct, order[here] = np.unique(places[here], return_inverse=True)
-        order[here] += begin
+        is_level = levels == level
+        distinct, order[is_level] = np.unique(indices[is_level], return_inverse=True)
+        order[is_level] += begin
         begin += len(distinct)
         parts.append(graph.take(rows[level], distinct))
     together = graph.concat(parts, axis=0)
@@ -173,25 +178,25 @@ def _taken(graph: OnnxGraph, rows: list[str], levels: Numbers, places: Numbers) 
 
 def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:
     """Return for each sample whether its degrees are in [0, 1] and inputs normalised."""
-    zero, one, first = graph.constant(0.0), graph.constant(1.0), graph.shape(0)
+    lower, upper, first = graph.constant(0.0), graph.constant(1.0), graph.shape(0)
     least = graph.node("ReduceMin", columns, first, keepdims=0)
     total = graph.node("ReduceSum", columns, first, keepdims=0)  # NaN if any is
-    inputs = graph.take(columns, _places_of_inputs(code))
+    inputs = graph.take(columns, _input_columns(code))
     heights = graph.node("ReduceMax", inputs, graph.shape(1), keepdims=0)
     lowest = graph.node("ReduceMin", heights, first, keepdims=0)
     highest = graph.node("ReduceMax", heights, first, keepdims=0)
     tests = [
-        graph.node("GreaterOrEqual", least, zero),
-        graph.node("GreaterOrEqual", total, zero),
-        graph.node("Equal", lowest, one),
-        graph.node("Equal", highest, one),
+        graph.node("GreaterOrEqual", least, lower),
+        graph.node("GreaterOrEqual", total, lower),
+        graph.node("Equal", lowest, upper),
+        graph.node("Equal", highest, upper),
     ]
     return reduce(partial(graph.node, "And"), tests)
 
 
-def _places_of_inputs(code: Code) -> Numbers:
+def _input_columns(code: Code) -> Numbers:
     """Return the columns of each input, of smaller domains the last one again and again."""
     first, stop = (code.bounds[k : len(code.bounds) - 1 + k].astype(np.int64) for k in (0, 1))
     longest = int((stop - first).max())
-    places: Numbers = np.minimum(first[:, None] + np.arange(longest), stop[:, None] - 1)
-    return places
+    columns: Numbers = np.minimum(first[:, None] + np.arange(longest), stop[:, None] - 1)
+    return columns

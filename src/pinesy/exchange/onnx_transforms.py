@@ -20,7 +20,7 @@ def add_transform(graph: OnnxGraph, rows: str, size: int, transform: Transformat
     return graph.node("Where", good, degrees, graph.constant(np.nan))
 
 
-def antipignistic(graph: OnnxGraph, rows: str, size: int) -> str:
+def add_antipignistic(graph: OnnxGraph, rows: str, size: int) -> str:
     """Append ``pi_k = pi_{k+1} + k (p_k - p_{k+1})``, and 1 for all that is tied for the first."""
     ordered, order = _sorted(graph, rows, size)
     sums = _from_below(graph, _steps(graph, ordered, size))
@@ -28,7 +28,7 @@ def antipignistic(graph: OnnxGraph, rows: str, size: int) -> str:
     return _unsorted(graph, rows, order, is_top, sums)
 
 
-def minimum_specificity(graph: OnnxGraph, rows: str, size: int) -> str:
+def add_minimum_specificity(graph: OnnxGraph, rows: str, size: int) -> str:
     """Append ``pi_k = pi_{k+1} + p_k``, and 1 for the first."""
     ordered, order = _sorted(graph, rows, size)
     is_top = graph.constant(np.arange(size) == 0, np.bool_)
@@ -43,8 +43,8 @@ def _sorted(graph: OnnxGraph, rows: str, size: int) -> list[str]:
 
 def _unsorted(graph: OnnxGraph, rows: str, order: str, is_top: str, sums: str) -> str:
     """Return degrees at the indices of their values: 1 at the top, and nothing above it."""
-    one = graph.constant(1.0)
-    degrees = graph.node("Where", is_top, one, graph.node("Min", sums, one))
+    certain = graph.constant(1.0)
+    degrees = graph.node("Where", is_top, certain, graph.node("Min", sums, certain))
     return graph.node("ScatterElements", rows, order, degrees, axis=1)
 
 
@@ -64,9 +64,9 @@ def _steps(graph: OnnxGraph, ordered: str, size: int) -> str:
 def _are_distributions(graph: OnnxGraph, rows: str, total: str) -> str:
     """Return (n, 1) whether a row sums up to about 1 and has nothing below 0."""
     gap = graph.node("Abs", graph.node("Sub", total, graph.constant(1.0)))
-    near = graph.node("LessOrEqual", gap, graph.constant(SUM_TOLERANCE))
+    sums_to_one = graph.node("LessOrEqual", gap, graph.constant(SUM_TOLERANCE))
     least = graph.node("ReduceMin", rows, graph.shape(1), keepdims=1)
-    return graph.node("And", near, graph.node("GreaterOrEqual", least, graph.constant(0.0)))
+    return graph.node("And", sums_to_one, graph.node("GreaterOrEqual", least, graph.constant(0.0)))
 
 
 def _row_sums(graph: OnnxGraph, rows: str) -> str:

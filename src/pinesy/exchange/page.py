@@ -61,10 +61,12 @@ def to_page(
     if evidence is None:
         return rules_page(cascade, (), title)
     batch = evidence_batch(cascade, evidence)
-    shown = [str(one) for one in (batch.lines if titles is None else titles)]
-    if len(shown) != len(batch):
-        raise DataError(f"{len(shown)} titles for {len(batch)} samples; give one each")
-    return rules_page(cascade, samples_data(cascade, batch, shown, images or {}), title)
+    sample_titles = [
+        str(title_of_sample) for title_of_sample in (batch.lines if titles is None else titles)
+    ]
+    if len(sample_titles) != len(batch):
+        raise DataError(f"{len(sample_titles)} titles for {len(batch)} samples; give one each")
+    return rules_page(cascade, samples_data(cascade, batch, sample_titles, images or {}), title)
 
 
 def rules_page(

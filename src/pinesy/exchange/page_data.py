@@ -32,11 +32,11 @@ MAX_VALUES = 500_000
 
 
 class NumberedTexts(dict[Any, int]):
-    """Things by the order in which they were first met, each once."""
+    """Distinct keys, numbered in the order of their first use."""
 
-    def number(self, thing: Any) -> int:
-        """Return the number of a thing, a new one if it is new."""
-        return self.setdefault(thing, len(self))
+    def number(self, key: Any) -> int:
+        """Return the number of a key, a new one if it is new."""
+        return self.setdefault(key, len(self))
 
 
 def rules_data(cascade: Cascade) -> dict[str, Any]:
@@ -44,20 +44,20 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
 
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
     rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set`);
-    `outputs`, the places of the attributes that no premise uses.
+    `outputs`, the indices of the attributes that no premise uses.
     """
     attributes = [*cascade.inputs, *(s.output for s in cascade.order)]
     _check_size(cascade, attributes)
-    place = {a.name: i for i, a in enumerate(attributes)}
+    index = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
-    sets = [_set(s, place, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order]
+    sets = [_set(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order]
     return {
         "domains": list(domains),
         "attributes": described,
         "shapes": [dict(shape) for shape in shapes],
         "sets": sets,
-        "outputs": [place[a.name] for a in cascade.outputs],
+        "outputs": [index[a.name] for a in cascade.outputs],
     }
 
 
@@ -67,15 +67,15 @@ def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
         raise DataError(
             f"the attributes have {values:,} values; a page takes at most {MAX_VALUES:,}"
         )
-    held = sum(
+    memberships = sum(
         len(s.output.domain) * len(s.rules)
         + sum(len(p.attribute.domain) for rule in s.rules for p in rule.premise.propositions)
         for s in cascade.order
     )
-    if held > MAX_MEMBERSHIPS:
+    if memberships > MAX_MEMBERSHIPS:
         raise DataError(
-            f"the rules have {held:,} memberships (of values in propositions); a page takes at "
-            f"most {MAX_MEMBERSHIPS:,}"
+            f"the rules have {memberships:,} memberships (of values in propositions); a page takes "
+            f"at most {MAX_MEMBERSHIPS:,}"
         )
 
 
@@ -95,14 +95,14 @@ def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
 
 
 def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
-    """Return what sets that differ in names and parameters only have in common.
+    """Return the part of a rule set that does not depend on names and parameters.
 
-    `propositions`, the distinct ones as (input, subset); `premises`, of each rule the places of
+    `propositions`, the distinct ones as (input, subset); `premises`, of each rule the indices of
     its own among them; `conclusions`, subsets; `sizes`, of the domains of inputs and output.
     """
     kind, numbers = rule_set.unit.kind(set()), NumberedTexts()
     premises = tuple(
-        tuple(numbers.number((place, _hexadecimal(mask))) for place, mask in premise)
+        tuple(numbers.number((index, _hexadecimal(mask))) for index, mask in premise)
         for premise in kind.premises
     )
     return (
@@ -124,14 +124,14 @@ def _hexadecimal(mask: int) -> str:
     return f"{mask:x}"[::-1]
 
 
-def _set(rule_set: RuleSet, place: dict[str, int], shape: int, coherent: bool) -> dict[str, Any]:
+def _set(rule_set: RuleSet, index: dict[str, int], shape: int, coherent: bool) -> dict[str, Any]:
     """Return a rule set: its attributes, its shape, its parameters, and texts where it has some.
 
-    `coherent` tells whether some value of the output is known to have possibility 1 always.
+    `coherent` is whether some value of the output is known to have possibility 1 always.
     """
     content: dict[str, Any] = {
-        "output": place[rule_set.output.name],
-        "inputs": [place[a.name] for a in rule_set.inputs],
+        "output": index[rule_set.output.name],
+        "inputs": [index[a.name] for a in rule_set.inputs],
         "shape": shape,
         "s": _shortened([rule.s for rule in rule_set.rules]),
         "r": _shortened([rule.r for rule in rule_set.rules]),
@@ -167,34 +167,34 @@ def _text(proposition: Proposition) -> str | None:
 def samples_data(
     cascade: Cascade, batch: Batch, titles: Sequence[str], images: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return samples as plain data; of each input what `content_of` says.
+    """Return samples as plain data; of each input what `input_content` says.
 
     Parameters
     ----------
     batch : samples with evidence on all inputs
-    titles : what tells each sample apart
+    titles : of the samples
     images : arrays (n_samples, height, width) by the names of inputs
     """
     from pinesy.display.images import data_uri
 
-    seen = _checked_images(cascade, images, len(batch))
+    checked = _checked_images(cascade, images, len(batch))
     numbers = {n: np.where(np.isfinite(x), x, np.nan) for n, x in batch.numbers.items()}
     batch = replace(batch, numbers=numbers)
     samples: list[dict[str, Any]] = []
     for row, title in enumerate(titles):
-        given = evidence_of(batch, row, cascade.inputs)
-        contents = [content_of(a, given[a.name]) for a in cascade.inputs]
+        evidence = evidence_of(batch, row, cascade.inputs)
+        contents = [input_content(a, evidence[a.name]) for a in cascade.inputs]
         samples.append({"title": title, "inputs": contents})
-        if seen:
+        if checked:
             with placed(f"image {row + 1}"):
-                samples[-1]["images"] = {i: data_uri(rows[row]) for i, rows in seen.items()}
+                samples[-1]["images"] = {i: data_uri(rows[row]) for i, rows in checked.items()}
     return samples
 
 
-def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any]:
+def input_content(attribute: Attribute, evidence: Any) -> dict[str, Any]:
     """Return evidence on an input as pages hold it.
 
-    That is ``{"value": i}`` (by its place in the domain), ``{"number": x}`` (of a numeric
+    That is ``{"value": i}`` (by its index in the domain), ``{"number": x}`` (of a numeric
     attribute), ``{"degrees": [...]}`` (of all values) or ``{}`` (nothing is known).
     """
     if evidence is None and None not in attribute:
@@ -207,10 +207,10 @@ def content_of(attribute: Attribute, evidence: Any) -> dict[str, Any]:
 
 
 def titles_of(batch: Batch) -> list[str]:
-    """Return the lines of samples of a file, with what tells them apart."""
+    """Return the titles of samples of a file: their lines, with their ids."""
     texts = (", ".join(map(str, batch.ids_of(row).values())) for row in range(len(batch)))
     return [
-        f"{line}: {own}" if own else f"{line}" for line, own in zip(batch.lines, texts, strict=True)
+        f"{line}: {ids}" if ids else f"{line}" for line, ids in zip(batch.lines, texts, strict=True)
     ]
 
 
@@ -228,18 +228,18 @@ def evidence_batch(cascade: Cascade, evidence: Evidence) -> Batch:
 def _plain_numbers(cascade: Cascade, evidence: Evidence, n: int) -> dict[str, FloatArray]:
     """Return the numbers that evidence gives of numeric inputs, where it gives plain ones."""
     numbers: dict[str, FloatArray] = {}
-    given = evidence if isinstance(evidence, Mapping) else {}
+    by_name = evidence if isinstance(evidence, Mapping) else {}
     for a in cascade.inputs:
-        content = np.asarray(given.get(a.name)) if a.scale is not None else np.empty(0)
+        content = np.asarray(by_name.get(a.name)) if a.scale is not None else np.empty(0)
         if content.dtype.kind in "if" and content.size == n and content.ndim < 2:
             numbers[a.name] = content.reshape(n).astype(np.float64)
     return numbers
 
 
 def _checked_images(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict[int, Any]:
-    """Return the images by the places of inputs, or raise."""
+    """Return the images by the indices of inputs, or raise."""
     known = [a.name for a in cascade.inputs]
-    by_place: dict[int, Any] = {}
+    by_index: dict[int, Any] = {}
     for key, rows in images.items():
         name = name_of(key)
         check_known(name, known, f"images are given of {name!r}, which is no input")
@@ -253,5 +253,5 @@ def _checked_images(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict
             raise DataError(
                 f"there are {len(rows)} images of {name!r} for {n} samples; give one each"
             )
-        by_place[known.index(name)] = rows
-    return by_place
+        by_index[known.index(name)] = rows
+    return by_index

@@ -2,7 +2,7 @@
 
 ``value(a, v)`` says that attribute `a` has the value `v`, ``holds(b, i)`` that the premise of the
 `i`-th rule on `b` is true, ``excluded(b, v)`` that rules exclude `v` and the values that no rule
-on `b` tells apart from it. Names and texts are quoted, and so are values that are no whole numbers.
+on `b` distinguishes from it. Names and texts are quoted, and so are values that are no integers.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ def to_problog(
     ----------
     evidence : the inputs of one sample, in probabilities, as `infer` takes them; by default
         nothing is known, and all values of an input are equally probable
-    query : what is asked; by default the attributes that no premise uses
+    query : attributes to query; by default the attributes that no premise uses
 
     Raises
     ------
@@ -68,15 +68,18 @@ def to_problog(
     <BLANKLINE>
     """
     cascade = as_cascade(rules)
-    asked = [a.name for a in cascade.outputs] if query is None else _named(cascade, query)
-    sets = cascade.needed(asked)
+    queried = [a.name for a in cascade.outputs] if query is None else _named(cascade, query)
+    sets = cascade.needed(queried)
     require_certain(sets, "ProbLog")
-    used = {a.name for s in sets for a in s.inputs}
-    inputs = tuple(a for a in cascade.inputs if a.name in used.union(asked))
+    used_names = {a.name for s in sets for a in s.inputs}
+    inputs = tuple(a for a in cascade.inputs if a.name in used_names.union(queried))
     parts = [
         _choices(inputs, _probabilities(cascade, inputs, evidence)),
-        *(chain(_clauses(one, cascade.sets), _known(one, used)) for one in sets),
-        (f"query(value({_atom(name)}, _))." for name in asked),
+        *(
+            chain(_clauses(rule_set, cascade.sets), _known(rule_set, used_names))
+            for rule_set in sets
+        ),
+        (f"query(value({_atom(name)}, _))." for name in queried),
     ]
     return "\n\n".join(map("\n".join, parts)) + "\n"
 
@@ -91,8 +94,8 @@ def _named(cascade: Cascade, query: Iterable[str | Attribute]) -> list[str]:
 def _probabilities(
     cascade: Cascade, inputs: Sequence[Attribute], evidence: Evidence | None
 ) -> dict[str, FloatArray]:
-    given: Any = dict.fromkeys(a.name for a in inputs) if evidence is None else evidence
-    rows = evidence_form(cascade, tuple(inputs)).rows(given, probabilities=True)
+    filled: Any = dict.fromkeys(a.name for a in inputs) if evidence is None else evidence
+    rows = evidence_form(cascade, tuple(inputs)).rows(filled, probabilities=True)
     if rows.n != 1:
         raise DegreeError(f"a program is about one sample; got a batch of {rows.n}")
     return {name: row[0] for name, row in probabilities_of(rows).items()}
@@ -156,27 +159,27 @@ def _clauses(rule_set: RuleSet, inferred: Mapping[str, RuleSet]) -> Iterator[str
         yield from _lots(rule_set, cells, left, ready)
 
 
-def _reasons(rule_set: RuleSet, place: int) -> Iterator[str]:
-    """Yield what excludes the value at a place: rules that hold, or converses that do not."""
+def _reasons(rule_set: RuleSet, index: int) -> Iterator[str]:
+    """Yield what excludes the value at an index: rules that hold, or converses that do not."""
     name = _atom(rule_set.output.name)
     for number, rule in enumerate(rule_set.rules, 1):
-        inside = rule.conclusion.mask >> place & 1
+        inside = rule.conclusion.mask >> index & 1
         if (rule.s if inside else rule.r) == 0.0:
             yield f"{NOT * inside}holds({name}, {number})"
 
 
-def _known(rule_set: RuleSet, used: Collection[str]) -> Iterator[str]:
+def _known(rule_set: RuleSet, used_names: Collection[str]) -> Iterator[str]:
     """Yield when an attribute that premises use has a value."""
-    if rule_set.output.name in used:
+    if rule_set.output.name in used_names:
         name = _atom(rule_set.output.name)
         yield f"known({name}) :- value({name}, _)."
 
 
 def _cells(rule_set: RuleSet) -> list[list[int]]:
-    """Return the places of values that no rule tells apart, by the first of them."""
+    """Return the indices of values that no rule distinguishes, by the first of them."""
     cells: dict[int, list[int]] = {}
-    for place, cell in enumerate(rule_set.partition.cell_of.tolist()):
-        cells.setdefault(cell, []).append(place)
+    for index, cell in enumerate(rule_set.partition.cell_of.tolist()):
+        cells.setdefault(cell, []).append(index)
     return list(cells.values())
 
 
@@ -200,8 +203,8 @@ def _lots(
 ) -> Iterator[str]:
     """Yield clauses that draw lots, evenly, among the values that rules leave.
 
-    Cells of values that no rule tells apart are gone through. Where a cell of `c` values is left
-    and from it on `k` values are (``rest``), it is taken (``lot``) with probability ``c / k``.
+    Cells of values that no rule distinguishes are visited in order. Where a cell of `c` values is
+    left and from it on `k` values are (``rest``), it is taken (``lot``) with probability ``c / k``.
     """
     name, values = _atom(rule_set.output.name), _values(rule_set.output)
     sums = [{0}]
@@ -222,11 +225,11 @@ def _lots(
             after = f"rest({name}, {j + 1}, {k})"
             yield f"rest({name}, {j}, {k + size}) :- {left[j]}, {after}."
             yield f"rest({name}, {j}, {k}) :- {gone}, {after}."
-            here = f"open({name}, {j}), {left[j]}, rest({name}, {j}, {k + size})"
+            reached = f"open({name}, {j}), {left[j]}, rest({name}, {j}, {k + size})"
             lot = f"lot({name}, {j}, {k + size})"
             yield f"{size}/{k + size}::{lot}."
-            yield f"taken({name}, {j}) :- {here}, {lot}."
-            yield f"open({name}, {j + 1}) :- {here}, {NOT}{lot}."
+            yield f"taken({name}, {j}) :- {reached}, {lot}."
+            yield f"open({name}, {j + 1}) :- {reached}, {NOT}{lot}."
         yield f"open({name}, {j + 1}) :- open({name}, {j}), {gone}."
         heads = "; ".join(f"1/{size}::{values[v]}" for v in cell)
         yield f"{heads} :- taken({name}, {j})."

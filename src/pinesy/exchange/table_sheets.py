@@ -36,17 +36,17 @@ class TableSheet:
     title: str
     rows: list[list[str]]
 
-    def place(self, row: int, column: int | None = None) -> str:
-        """Say where a cell is, or a row, counted from 0, by the names that spreadsheets use."""
+    def location(self, row: int, column: int | None = None) -> str:
+        """Return the location of a cell or a row, counted from 0, as spreadsheets name it."""
         sheet = f"sheet {self.title!r}, " if self.title else ""
         if column is None:
             return f"{sheet}row {row + 1}"
         header = self.rows[0][column] if row and column < len(self.rows[0]) else ""
-        named = f" ({header!r:.60})" if header else ""
-        return f"{sheet}row {row + 1}, column {column_letters(column)}{named}"
+        title = f" ({header!r:.60})" if header else ""
+        return f"{sheet}row {row + 1}, column {column_letters(column)}{title}"
 
 
-def column_letters(number: int) -> str:
+def column_letters(index: int) -> str:
     """Return the name of a column: ``A``, ``B``, ..., ``Z``, ``AA``.
 
     Examples
@@ -55,10 +55,10 @@ def column_letters(number: int) -> str:
     ['A', 'Z', 'AA', 'ZZ', 'AAA']
     """
     letters = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(ord("A") + rest) + letters
+    index += 1
+    while index:
+        index, digit = divmod(index - 1, 26)
+        letters = chr(ord("A") + digit) + letters
     return letters
 
 
@@ -152,9 +152,9 @@ def _read_workbook(path: Path) -> Iterator[TableSheet]:
         yield TableSheet(sheet.title, rows)
 
 
-def _check_size(count: int, most: int, what: str) -> None:
-    if count > most:
-        raise DataError(f"{count:,} {what}, and a table has {most:,} at most; save it as .csv")
+def _check_size(count: int, limit: int, unit: str) -> None:
+    if count > limit:
+        raise DataError(f"{count:,} {unit}, and a table has {limit:,} at most; save it as .csv")
 
 
 def _cell_text(cell: Any, path: Path, title: str) -> str:
@@ -207,14 +207,14 @@ def _check_limits(sheet: TableSheet, path: Path) -> None:
         )
 
 
-def _free_title(title: str, taken: set[str]) -> str:
+def _free_title(title: str, used_titles: set[str]) -> str:
     """Return a title that Excel takes, other than those that are taken."""
     plain = title.translate(_FORBIDDEN)[:MAX_TITLE] or "_"
     number, free = 1, plain
-    while free.casefold() in taken:
+    while free.casefold() in used_titles:
         number += 1
         free = f"{plain[: MAX_TITLE - len(str(number)) - 1]} {number}"
-    taken.add(free.casefold())
+    used_titles.add(free.casefold())
     return free
 
 

@@ -110,8 +110,8 @@ def addition_labels(digits: npt.ArrayLike, base: int = 10) -> dict[str, Indices]
     {'c_1': [[7, 5]], 'w_1': [1], 'y_1': [2], 'y_0': [1]}
     """
     array = check_integers(digits, "digits", 2, "of integers (n_samples, 2k)").astype(np.int64)
-    k, rest = divmod(array.shape[1], 2)
-    if rest or not k:
+    k, remainder = divmod(array.shape[1], 2)
+    if remainder or not k:
         raise ShapeError(f"digits has shape {array.shape}; it must be (n_samples, 2k)")
     labels: dict[str, Indices] = {}
     carry: list[Indices] = []
@@ -129,13 +129,13 @@ def addition_samples(labels: npt.ArrayLike, k: int, rng: np.random.Generator) ->
 
     Parameters
     ----------
-    labels : the digit on each image; positions in it are what is returned
+    labels : the digit on each image; indices into it are returned
     k : the number of digits of each number
     rng : the source of randomness
 
     Returns
     -------
-    samples : array (n, 2k) of positions in `labels`
+    samples : array (n, 2k) of indices into `labels`
         The first `k` of a row are the first number, most significant digit first, as the inputs
         ``a_1 .. a_{2k}`` of `pinesy.problems.addition`.
 

@@ -20,7 +20,7 @@ class ExplainedSum:
 
     Attributes
     ----------
-    title : why it was chosen
+    title : why this sum is shown
     images : the images of its digits, by the name of the input
     inferred, true : the digits of the sum, as inferred and as they are; ``"?"`` for a digit that
         the rules leave open
@@ -79,7 +79,7 @@ def explained_sums(
 ) -> list[ExplainedSum]:
     """Return the right sum that is the least certain, and the wrong one that is the most certain.
 
-    Why a digit was inferred is told by the paper's justifications [subsub:explainability].
+    Why a digit was inferred is explained by the paper's justifications [subsub:explainability].
 
     A sum is right if every digit is, and wrong if some digit is; a digit that the rules leave
     open (several are equally possible) is neither.
@@ -97,13 +97,13 @@ def explained_sums(
     equal = np.stack([np.asarray(results[name].best) == targets[name] for name in names])
     decided = np.stack([results[name].decided for name in names])
     right, wrong = (equal & decided).all(axis=0), ~equal & decided
-    chosen = []
+    cases = []
     if right.any():
         sample = int(np.argmin(np.where(right, certain.min(axis=0), np.inf)))
-        chosen.append(("The right sum that is the least certain", sample))
+        cases.append(("The right sum that is the least certain", sample))
     if wrong.any():
         worst = np.where(wrong, certain, -1.0).max(axis=0)
-        chosen.append(("The wrong sum that is the most certain", int(worst.argmax())))
+        cases.append(("The wrong sum that is the most certain", int(worst.argmax())))
     return [
         _explained(
             title,
@@ -112,7 +112,7 @@ def explained_sums(
             {name: int(targets[name][i]) for name in names},
             {name: rows[i] for name, rows in images.items()},
         )
-        for title, i in chosen
+        for title, i in cases
     ]
 
 
@@ -146,11 +146,11 @@ def _explained(
 def _labels(names: Sequence[str]) -> dict[str, Label | str]:
     """Return words for the attributes of a sum of numbers of `k` digits."""
     k = len(names) - 1
-    words: dict[str, Label | str] = {
+    labels: dict[str, Label | str] = {
         name: f"digit {i + 1} of the sum" for i, name in enumerate(names)
     }
     for i in range(1, k + 1):
-        words[f"a_{i}"] = f"digit {i} of the first number"
-        words[f"a_{k + i}"] = f"digit {i} of the second number"
-        words[f"w_{i}"] = f"the carry from digit {i}"
-    return words
+        labels[f"a_{i}"] = f"digit {i} of the first number"
+        labels[f"a_{k + i}"] = f"digit {i} of the second number"
+        labels[f"w_{i}"] = f"the carry from digit {i}"
+    return labels

@@ -46,22 +46,24 @@ def sudoku(dim: int) -> Cascade:
     digits = range(dim)
     a = {(i, j): Attribute(f"a_{i}_{j}", digits) for i, j in product(range(1, dim + 1), repeat=2)}
     rule_sets, different = [], []
-    # Positions in the product are u * dim + v: the digit of the first cell, then of the second.
+    # Indices in the product are u * dim + v: the digit of the first cell, then of the second.
     rows = [sum(1 << u * dim + v for v in digits) for u in digits]
     columns = [sum(1 << u * dim + v for u in digits) for v in digits]
     unequal = sum(1 << u * dim + v for u in digits for v in digits if u != v)
     is_digit = {
         cell: [Premise((attribute.isin({d}),)) for d in digits] for cell, attribute in a.items()
     }
-    for one, two in pairs:
-        b = Attribute.product(f"b_{one[0]}_{one[1]}_{two[0]}_{two[1]}", a[one], a[two])
+    for first, second in pairs:
+        b = Attribute.product(
+            f"b_{first[0]}_{first[1]}_{second[0]}_{second[1]}", a[first], a[second]
+        )
         rules = [
             Rule(is_digit[cell][d], Proposition(b, masks[d], f"{a[cell].name} == {d}"), 0.0, 0.0)
             for d in digits
-            for cell, masks in ((one, rows), (two, columns))
+            for cell, masks in ((first, rows), (second, columns))
         ]
         rule_sets.append(RuleSet(rules))
-        different.append(Proposition(b, unequal, f"{a[one].name} != {a[two].name}"))
+        different.append(Proposition(b, unequal, f"{a[first].name} != {a[second].name}"))
     valid = Rule(Premise(tuple(different)), Attribute("c", (0, 1)).isin({1}), 0.0, 0.0)
     return Cascade(*rule_sets, RuleSet([valid]))
 
@@ -76,7 +78,7 @@ def constraints(dim: int) -> list[tuple[Cell, Cell]]:
         raise DomainError(f"a Sudoku has dim 4, 9, 16, ...; got {dim!r}")
     cells = [(i, j) for i in range(1, dim + 1) for j in range(1, dim + 1)]
     pairs = (pair for unit in units(dim).tolist() for pair in combinations(unit, 2))
-    return [(cells[one], cells[two]) for one, two in dict.fromkeys(pairs)]
+    return [(cells[first], cells[second]) for first, second in dict.fromkeys(pairs)]
 
 
 def units(dim: int) -> Indices:
@@ -98,16 +100,16 @@ def sudoku_labels(grids: npt.ArrayLike) -> dict[str, Indices]:
     >>> labels["b_1_1_1_2"].tolist(), labels["c"].tolist()
     ([[0, 1]], [1])
     """
-    wanted = "of integers (n_samples, dim, dim)"
-    array = check_integers(grids, "grids", 3, wanted).astype(np.int64)
+    form = "of integers (n_samples, dim, dim)"
+    array = check_integers(grids, "grids", 3, form).astype(np.int64)
     if array.shape[1] != array.shape[2]:
-        raise ShapeError(f"grids has shape {array.shape}; it must be {wanted}")
+        raise ShapeError(f"grids has shape {array.shape}; it must be {form}")
     labels: dict[str, Indices] = {}
     valid = np.ones(len(array), dtype=bool)
     for (i, j), (k, m) in constraints(array.shape[1]):
-        one, two = array[:, i - 1, j - 1], array[:, k - 1, m - 1]
-        labels[f"b_{i}_{j}_{k}_{m}"] = np.stack([one, two], axis=1)
-        valid &= one != two
+        first, second = array[:, i - 1, j - 1], array[:, k - 1, m - 1]
+        labels[f"b_{i}_{j}_{k}_{m}"] = np.stack([first, second], axis=1)
+        valid &= first != second
     return {**labels, "c": valid.astype(np.int64)}
 
 
@@ -148,18 +150,18 @@ def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> Sud
     ([True, False], True)
     """
     check_rng(rng)
-    wanted = "of integers, with a row for each digit: indices of its images"
-    images = check_integers(pool, "pool", 2, wanted).astype(np.int64)
+    form = "of integers, with a row for each digit: indices of its images"
+    images = check_integers(pool, "pool", 2, form).astype(np.int64)
     dim, size = images.shape
     check_dim(dim)
     n = check_integer(n, "n", 1)
     if n * dim > size:
         raise DataError(f"{n} puzzles need {n * dim} images of each digit; the pool has {size}")
     grids = correct_grids(dim, n, rng)
-    shown = _images(grids, images)
-    wrong = [_corrupted(g, s, images, rng) for g, s in zip(grids, shown, strict=True)]
+    correct_images = _images(grids, images)
+    wrong = [_corrupted(g, s, images, rng) for g, s in zip(grids, correct_images, strict=True)]
     return SudokuSamples(
-        np.concatenate([shown, np.stack([s for _, s in wrong])]),
+        np.concatenate([correct_images, np.stack([s for _, s in wrong])]),
         np.concatenate([grids, np.stack([g for g, _ in wrong])]),
         np.arange(2 * n) < n,
     )
@@ -174,28 +176,28 @@ def check_dim(dim: object) -> None:
 
 def _images(grids: Indices, pool: Indices) -> Indices:
     """Return the grids as images: each cell takes the next unused image of its digit."""
-    shown = np.empty_like(grids)
+    grid_images = np.empty_like(grids)
     for digit, images in enumerate(pool):
         where = grids == digit
-        shown[where] = images[: where.sum()]
-    return shown
+        grid_images[where] = images[: where.sum()]
+    return grid_images
 
 
 def _corrupted(
-    grid: Indices, shown: Indices, pool: Indices, rng: np.random.Generator
+    grid: Indices, grid_images: Indices, pool: Indices, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
     """Return an incorrect copy of a puzzle: its digits and its images."""
     operation = partial(_replaced, pool) if rng.integers(2) else _swapped
     while True:
-        digits, images = operation(grid, shown, rng)
+        digits, images = operation(grid, grid_images, rng)
         if not is_valid(digits):
             return digits, images
 
 
 def _replaced(
-    pool: Indices, grid: Indices, shown: Indices, rng: np.random.Generator
+    pool: Indices, grid: Indices, grid_images: Indices, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
-    digits, images = grid.copy(), shown.copy()
+    digits, images = grid.copy(), grid_images.copy()
     dim, size = pool.shape
     cells = rng.permutation(len(grid))[: _operations(min(MOST, len(grid)), rng)]
     digits[cells] = (digits[cells] + rng.integers(1, dim, len(cells))) % dim
@@ -203,12 +205,14 @@ def _replaced(
     return digits, images
 
 
-def _swapped(grid: Indices, shown: Indices, rng: np.random.Generator) -> tuple[Indices, Indices]:
-    digits, images = grid.copy(), shown.copy()
+def _swapped(
+    grid: Indices, grid_images: Indices, rng: np.random.Generator
+) -> tuple[Indices, Indices]:
+    digits, images = grid.copy(), grid_images.copy()
     swaps = _operations(min(MOST, len(grid) // 2), rng)
-    one, two = rng.permutation(len(grid))[: 2 * swaps].reshape(2, swaps)
-    digits[one], digits[two] = grid[two], grid[one]
-    images[one], images[two] = shown[two], shown[one]
+    first, second = rng.permutation(len(grid))[: 2 * swaps].reshape(2, swaps)
+    digits[first], digits[second] = grid[second], grid[first]
+    images[first], images[second] = grid_images[second], grid_images[first]
     return digits, images
 
 
@@ -240,14 +244,14 @@ def attempts(dim: int, count: int, rng: np.random.Generator) -> Indices:
     """Try to fill `count` grids; return those without a dead end."""
     left, digit = _choices(dim)
     grids = np.empty((count, dim * dim), np.int64)
-    used = np.zeros((3, dim, count), np.int64)  # digits as bits, by row, column and block
+    used_digits = np.zeros((3, dim, count), np.int64)  # digits as bits, by row, column and block
     for cell, (row, column, block) in enumerate(_groups(dim).T):
-        taken = used[0, row] | used[1, column] | used[2, block]
-        alive = left[taken] > 0
-        grids, used, taken = grids[alive], used[:, :, alive], taken[alive]
-        grids[:, cell] = digit[taken, rng.integers(left[taken])]
+        excluded = used_digits[0, row] | used_digits[1, column] | used_digits[2, block]
+        alive = left[excluded] > 0
+        grids, used_digits, excluded = grids[alive], used_digits[:, :, alive], excluded[alive]
+        grids[:, cell] = digit[excluded, rng.integers(left[excluded])]
         for kind, group in enumerate((row, column, block)):
-            used[kind, group] |= 1 << grids[:, cell]
+            used_digits[kind, group] |= 1 << grids[:, cell]
     return grids
 
 
@@ -259,6 +263,6 @@ def _choices(dim: int) -> tuple[Indices, Indices]:
 
 
 def is_valid(grid: Indices) -> bool:
-    """Tell whether no row, column or block repeats a digit."""
+    """Return whether no row, column or block repeats a digit."""
     dim = round(len(grid) ** 0.5)
     return all(len(np.unique(group * dim + grid)) == len(grid) for group in _groups(dim))

@@ -27,12 +27,12 @@ class Job:
 
     Attributes
     ----------
-    number : by which the page asks for it
-    kind : what sort of work it is
+    number : identifies the job
+    kind : the name of its work
     state : "waiting", "running", "done", "stopped" or "failed"
     content : what the work returned, once it is done
     error : why it failed
-    decided : whether somebody has used what came of it
+    decided : whether its content was accepted or discarded
     """
 
     def __init__(
@@ -41,18 +41,18 @@ class Job:
         kind: str,
         work: Callable[[], Any],
         seconds: float | None,
-        shown: Callable[[Any], Any],
+        to_json: Callable[[Any], Any],
     ) -> None:
         self.number, self.kind, self.state = number, kind, "waiting"
         self.content: Any = None
         self.error, self.decided = "", False
-        self._work, self._shown = work, shown
+        self._work, self._to_json = work, to_json
         self._watch = Watch(seconds)
         self._began = self._ended = monotonic()
         self._over = Event()
 
     def run(self, turn: BoundedSemaphore) -> None:
-        """Do the work when it is its turn; whatever happens is told by `status`."""
+        """Do the work when it is its turn; `status` reports the outcome."""
         with turn:
             self._began, self.state = monotonic(), "running"
             state = "failed"
@@ -65,9 +65,9 @@ class Job:
                 state = "stopped"
             except PinesyError as error:
                 self.error = str(error)
-            except Exception as error:  # a thread has nobody else to tell
+            except Exception as error:  # nothing else catches it in a thread
                 log.exception("%s failed", self.kind)
-                self.error = f"the studio failed; the terminal tells more: {error!r}"
+                self.error = f"the studio failed; see the terminal: {error!r}"
             finally:
                 self._ended, self.state = monotonic(), state
                 self._over.set()
@@ -82,11 +82,11 @@ class Job:
         return self._over.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end; tell whether it has come."""
+        """Wait for the end; return whether it has come."""
         return self._over.wait(seconds)
 
     def status(self) -> dict[str, Any]:
-        """Return how far the work is, and what came of it once it is done."""
+        """Return the progress of the work, and its result once it is done."""
         watch = self._watch
         content = {
             "job": self.number,
@@ -101,7 +101,7 @@ class Job:
         }
         if self.state == "failed":
             content["error"] = self.error
-        return content | ({"result": self._shown(self.content)} if self.state == "done" else {})
+        return content | ({"result": self._to_json(self.content)} if self.state == "done" else {})
 
 
 class Jobs:
@@ -118,7 +118,7 @@ class Jobs:
         work: Callable[[], Any],
         *,
         seconds: float | None = None,
-        shown: Callable[[Any], Any] = lambda content: content,
+        to_json: Callable[[Any], Any] = lambda content: content,
     ) -> Job:
         """Begin a job, and wait a moment for its end.
 
@@ -126,22 +126,19 @@ class Jobs:
         ----------
         work : what is done; it looks at `check_stop` now and then
         seconds : that it may take
-        shown : makes JSON of what it returns
+        to_json : makes plain data for JSON of what it returns
         """
         with self._lock:
             if sum(not job.over for job in self._jobs.values()) >= RUNNING + WAITING:
-                raise DataError("too much is being worked on already; wait, or stop some of it")
-            self._forget()
-            job = Job(next(self._numbers), kind, work, seconds, shown)
+                raise DataError("too many jobs are running already; wait, or stop some of them")
+            ended = [number for number, job in self._jobs.items() if job.over]
+            for number in ended[: max(0, len(ended) - REMEMBERED)]:
+                del self._jobs[number]
+            job = Job(next(self._numbers), kind, work, seconds, to_json)
             self._jobs[job.number] = job
         Thread(target=job.run, args=[self._turn], daemon=True, name=f"pinesy-{kind}").start()
         job.wait(PATIENCE)
         return job
-
-    def _forget(self) -> None:
-        ended = [number for number, job in self._jobs.items() if job.over]
-        for number in ended[: max(0, len(ended) - REMEMBERED)]:
-            del self._jobs[number]
 
     def job(self, number: object) -> Job:
         """Return a job by its number."""

@@ -1,8 +1,8 @@
 """A sample as the page holds it, and a question about one of its values, as the library takes them.
 
 The page holds ``{"row": 3, "inputs": {name: content}}``: a row of the data, or none, and what was
-set since. The content of an input is what `content_of` says, or ``{"image": [[...], ...]}`` (grey
-levels 0 to 255, for the perception of a model). Inputs that are given nowhere are unknown.
+set since. The content of an input is that of `input_content`, or ``{"image": [[...], ...]}`` (grey
+levels 0 to 255, for the perception of a model). Inputs without content are unknown.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from pinesy.model.perceptions import RawSamples, View, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
-from pinesy.studio.session import Asked, Session, Work
+from pinesy.studio.session import Payload, Session, Work
 from pinesy.transforms import as_transform
 
 Image = npt.NDArray[np.uint8]
@@ -31,13 +31,22 @@ MOST_PIXELS = 1024
 LIMIT = 6
 
 
-def sample_given(session: Session, given: object) -> tuple[dict[str, Any], dict[str, Image]]:
+def read_sample(session: Session, sample: object) -> tuple[dict[str, Any], dict[str, Image]]:
     """Return the evidence on every input that a sample of the page gives, and images of inputs.
 
     Images were drawn, or are those of the row of the data.
     """
     inputs = {a.name: a for a in session.work.rules.inputs}
-    row, contents = _parts(given, inputs)
+    if not isinstance(sample, Mapping):
+        raise DataError("a sample is an object with row and inputs")
+    row, contents = sample.get("row"), sample.get("inputs") or {}
+    if row is not None and type(row) is not int:
+        raise DataError(f"a row is a number from 0 on; got {row!r:.60}")
+    if not isinstance(contents, Mapping):
+        raise DataError("the inputs of a sample are an object")
+    for name in contents:
+        if name not in inputs:
+            raise DataError(f"there is no input {name!r:.60}: the rules have changed")
     evidence: dict[str, Any] = dict.fromkeys(inputs)
     images: dict[str, Image] = {}
     if row is not None:
@@ -50,27 +59,11 @@ def sample_given(session: Session, given: object) -> tuple[dict[str, Any], dict[
             if isinstance(content, Mapping) and "image" in content:
                 drawn[name] = image_of(content["image"])
             else:
-                evidence[name] = _read(inputs[name], content)
+                evidence[name] = _input_evidence(inputs[name], content)
     return evidence | perceived(session.work.model, drawn, inputs), images | drawn
 
 
-def _parts(
-    given: object, inputs: Mapping[str, Attribute]
-) -> tuple[int | None, Mapping[str, object]]:
-    if not isinstance(given, Mapping):
-        raise DataError("a sample is an object with row and inputs")
-    row, contents = given.get("row"), given.get("inputs") or {}
-    if row is not None and type(row) is not int:
-        raise DataError(f"a row is a number from 0 on; got {row!r:.60}")
-    if not isinstance(contents, Mapping):
-        raise DataError("the inputs of a sample are an object")
-    for name in contents:
-        if name not in inputs:
-            raise DataError(f"there is no input {name!r:.60}: the rules have changed")
-    return row, contents
-
-
-def _read(attribute: Attribute, content: object) -> Any:
+def _input_evidence(attribute: Attribute, content: object) -> Any:
     """Return what the page gives for an input, as evidence takes it."""
     if content in ({}, None):
         return None
@@ -106,57 +99,57 @@ def perceived(
         return {}
     if model is None:
         raise DataError("these rules have no network that reads images")
-    chosen = tuple(a for a in inputs.values() if a.name in images)
-    samples = RawSamples.of({n: image[None] for n, image in images.items()}, chosen)
+    pictured = tuple(a for a in inputs.values() if a.name in images)
+    samples = RawSamples.of({n: image[None] for n, image in images.items()}, pictured)
     transform = as_transform(model.transform)
     degrees: dict[str, FloatArray] = {}
     for view in views_of(model.perception, tuple(inputs.values())):
-        own = tuple(a for a in view.attributes if a.name in images)
-        if own:
-            degrees |= View(view.perception, own).perceived(samples, transform)
+        attributes = tuple(a for a in view.attributes if a.name in images)
+        if attributes:
+            degrees |= View(view.perception, attributes).perceived(samples, transform)
     return {name: rows[0].tolist() for name, rows in degrees.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of which value, on which evidence.
+    """A question about a value of an attribute, on some evidence.
 
     Attributes
     ----------
-    work : the rules as they were when it was asked
+    work : the rules when the question was asked
     attribute : that rules conclude on
-    place : of the value in the domain; None for the most possible one
+    index : of the value in the domain; None for the most possible one
     evidence : on the inputs, plain values where they are known for certain
     images : of inputs, where there are some
     """
 
     work: Work
     attribute: Attribute
-    place: int | None
+    index: int | None
     evidence: dict[str, Any]
     images: dict[str, Any]
 
     @classmethod
-    def of(cls, session: Session, asked: Asked) -> "Question":
+    def of(cls, session: Session, payload: Payload) -> "Question":
         """Read a question: ``attribute`` (its name), ``place`` (or null), ``sample``."""
         work = session.work
-        attribute = output_named(work.rules, asked.get("attribute"))
-        place = asked.get("place")
-        place = None if place is None else place_of(attribute, place)
-        evidence, images = sample_given(session, asked.get("sample"))
+        attribute = output_named(work.rules, payload.get("attribute"))
+        index = payload.get("place")
+        index = None if index is None else value_index(attribute, index)
+        evidence, images = read_sample(session, payload.get("sample"))
         inputs = {a.name for a in work.rules.compile([attribute]).inputs}
-        seen = {name: image for name, image in images.items() if name in inputs}
-        return cls(work, attribute, place, evidence, seen)
+        images = {name: image for name, image in images.items() if name in inputs}
+        return cls(work, attribute, index, evidence, images)
 
     @property
     def proposition(self) -> Proposition | Attribute:
         """What is explained: the value, or the attribute for its most possible one."""
-        if self.place is None:
+        if self.index is None:
             return self.attribute
-        return Proposition(self.attribute, 1 << self.place)
+        return Proposition(self.attribute, 1 << self.index)
 
     @property
-    def own_evidence(self) -> dict[str, Any]:
+    def needed_evidence(self) -> dict[str, Any]:
         """The evidence on the inputs that the attribute depends on."""
         inputs = self.work.rules.compile([self.attribute]).inputs
         return {a.name: self.evidence[a.name] for a in inputs}
@@ -164,12 +157,12 @@ class Question:
     def explanation(self, eta: float = 0.1, depth: int | None = None) -> Explanation:
         """Explain it by the rules."""
         rules = self.work.rules
-        return explain(rules, self.own_evidence, self.proposition, eta=eta, depth=depth)
+        return explain(rules, self.needed_evidence, self.proposition, eta=eta, depth=depth)
 
-    def report(self, explanation: Explanation, **more: Any) -> ExplanationReport:
-        """Return all that is answered, in the forms of the command line."""
-        parts = {"why_not": None, "limit": LIMIT} | more
-        return ExplanationReport(self.work.rules, None, self.own_evidence, explanation, **parts)
+    def report(self, explanation: Explanation, **options: Any) -> ExplanationReport:
+        """Return the explanation as the command line reports it."""
+        parts = {"why_not": None, "limit": LIMIT} | options
+        return ExplanationReport(self.work.rules, None, self.needed_evidence, explanation, **parts)
 
 
 def output_named(rules: Cascade, name: object) -> Attribute:
@@ -181,14 +174,14 @@ def output_named(rules: Cascade, name: object) -> Attribute:
     return rules.sets[name].output
 
 
-def place_of(attribute: Attribute, place: object) -> int:
-    """Return the place of a value in a domain, checked."""
-    number = check_integer(place, f"a place in {attribute.name}", error=DataError)
-    if number >= len(attribute.domain):
-        raise DataError(f"{attribute.name} has {len(attribute.domain)} values; got place {number}")
-    return number
+def value_index(attribute: Attribute, index: object) -> int:
+    """Return the index of a value in a domain, checked."""
+    checked = check_integer(index, f"a place in {attribute.name}", error=DataError)
+    if checked >= len(attribute.domain):
+        raise DataError(f"{attribute.name} has {len(attribute.domain)} values; got place {checked}")
+    return checked
 
 
-def level_of(asked: Asked) -> float:
-    """Return the level that is asked for, 0.95 by default."""
-    return check_number(asked.get("level", 0.95), "the level", 0.0, 1.0, DataError)
+def level_of(payload: Payload) -> float:
+    """Return the level in a payload, 0.95 by default."""
+    return check_number(payload.get("level", 0.95), "the level", 0.0, 1.0, DataError)

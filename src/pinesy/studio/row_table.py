@@ -19,7 +19,7 @@ Images = Mapping[str, npt.NDArray[np.uint8]]
 
 
 class RowTable:
-    """Samples by their number from 0, of which the first can be used while others are read.
+    """Samples by their index; the first can be used while others are read.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class RowTable:
 
     Attributes
     ----------
-    problem : what is wrong with the data, from the row on that cannot be used; None if nothing is
+    problem : the error of the first row that cannot be read; None if there is none
 
     Memory: the degrees of all samples.
     """
@@ -61,7 +61,7 @@ class RowTable:
                     self._ends.append(len(self) + len(batch))
         except PinesyError as error:
             self.problem = str(error)
-        except Exception as error:  # a thread has nobody else to tell
+        except Exception as error:  # nothing else catches it in a thread
             self.problem = f"the data cannot be read: {type(error).__name__}: {error}"
         finally:
             self._finished.set()
@@ -76,7 +76,7 @@ class RowTable:
         return self._finished.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until all rows are there; tell whether they are."""
+        """Wait until all rows are read; return whether they are."""
         return self._finished.wait(seconds)
 
     def __len__(self) -> int:
@@ -95,30 +95,30 @@ class RowTable:
 
     def line(self, row: int) -> int:
         """Return the line of the file that a sample stands in."""
-        part, place = self._find(row)
-        return int(part.lines[place])
+        part, index = self._find(row)
+        return int(part.lines[index])
 
     def sample(self, row: int) -> dict[str, Any]:
         """Return what is given for each input of a sample, as evidence takes it."""
-        part, place = self._find(row)
-        return evidence_of(part, place, self.inputs)
+        part, index = self._find(row)
+        return evidence_of(part, index, self.inputs)
 
     def targets(self, row: int) -> dict[str, int | list[float]]:
-        """Return what should be inferred: positions in domains, or degrees of their values."""
-        part, place = self._find(row)
-        return {name: target.array[place].tolist() for name, target in part.targets.items()}
+        """Return what should be inferred: indices in domains, or degrees of their values."""
+        part, index = self._find(row)
+        return {name: target.array[index].tolist() for name, target in part.targets.items()}
 
     def _find(self, row: int) -> tuple[Batch, int]:
-        """Return the batch that holds a sample, and the sample's place in it."""
+        """Return the batch that holds a sample, and the sample's index in it."""
         with self._lock:
             if not len(self) and self.finished:
                 raise DataError("there is no data to take a row of")
             if not 0 <= row < len(self):
-                more = "" if self.finished else " so far"
-                raise DataError(f"there is no row {row + 1:,}; the data has {len(self):,}{more}")
-            number = bisect_right(self._ends, row)
-            part = self._parts[number]
-            return part, row - (self._ends[number] - len(part))
+                so_far = "" if self.finished else " so far"
+                raise DataError(f"there is no row {row + 1:,}; the data has {len(self):,}{so_far}")
+            part_index = bisect_right(self._ends, row)
+            part = self._parts[part_index]
+            return part, row - (self._ends[part_index] - len(part))
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class LabelEdit:
 
     Attributes
     ----------
-    row, attribute : whose label it is: the number of the sample, and what the label is of
-    was, now : places in the domain
+    row, attribute : the index of the sample, and the attribute of the label
+    was, now : indices in the domain
     """
 
     row: int
@@ -154,16 +154,16 @@ class LabelEdits:
         return len(self._edits)
 
     def of(self, targets: Mapping[str, Target]) -> list[LabelEdit]:
-        """Return the edits of labels that there are: rules may have come to know other values."""
+        """Return the edits of present attributes: the rules may have changed since."""
         known = {target.attribute for target in targets.values()}
         return [edit for edit in list(self._edits) if edit.attribute in known]
 
-    def add(self, batch: Batch, row: int, name: str, place: int) -> None:
+    def add(self, batch: Batch, row: int, name: str, index: int) -> None:
         """Change a label."""
         with self._lock:
             target = values_of(self.applied(batch).targets, name)
             was = int(target.labels[check_sample(row, len(target))])
-            self._edits.append(LabelEdit(row, target.attribute, was, place))
+            self._edits.append(LabelEdit(row, target.attribute, was, index))
             self.version += 1
 
     def undo(self) -> LabelEdit:

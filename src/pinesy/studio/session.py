@@ -1,4 +1,4 @@
-"""What a studio works on: rules, perhaps a model and data, and the files that they came from."""
+"""The state of a studio: rules, perhaps a model and data, and their files."""
 
 import os
 from collections.abc import Callable, Hashable, Mapping
@@ -26,11 +26,11 @@ from pinesy.studio.row_table import LabelEdits, RowTable
 from pinesy.transforms import antipignistic_inverse, as_transform
 
 T = TypeVar("T")
-#: What the page asks an endpoint: a JSON object.
-Asked = Mapping[str, Any]
+#: The JSON object that the page sends to an endpoint.
+Payload = Mapping[str, Any]
 #: Reports that are remembered.
 REMEMBERED = 12
-#: States that can be gone back to.
+#: States that can be undone.
 MOST_UNDONE = 50
 #: Rows of a page, at most.
 MOST_ROWS = 200
@@ -65,7 +65,7 @@ class RememberedReports:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What the rooms show and change: replaced as a whole, never altered.
+    """What the views show and change: replaced as a whole, never altered.
 
     Attributes
     ----------
@@ -85,8 +85,9 @@ class Work:
         """Return the work with other rules: what was learned and calibrated was of the old ones."""
         model = self.model
         if model is not None:  # the perception may not fit, and an error says so
-            how = {"transform": model.transform, "inputs": model.inputs}
-            model = NeuroSymbolic(model.perception, rules, **how)
+            model = NeuroSymbolic(
+                model.perception, rules, transform=model.transform, inputs=model.inputs
+            )
         return Work(rules, str(rules) if text is None else text, model)
 
 
@@ -100,9 +101,9 @@ class Session:
     path : the file that it came from; None where it came from none
     title : what the page calls the work; by default the name of the file
     data_path : the data file, if there is one
-    how : how the data file is read, as `read_samples` takes it (`transform`, `ids`, ...)
+    read_options : how the data file is read, as `read_samples` takes it (`transform`, `ids`, ...)
     rows : the samples of the data
-    version : counts the replacements, so that rooms see when to look again
+    version : counts the replacements, so that views know when to load again
     lock : to be held while `work` is replaced by something made of it
     jobs : the work in the background
     labels : those that were changed by hand
@@ -112,7 +113,7 @@ class Session:
     work: Work
     path: Path | None = None
     data_path: Path | None = None
-    how: Mapping[str, Any] = field(default_factory=dict)
+    read_options: Mapping[str, Any] = field(default_factory=dict)
     rows: RowTable = field(default_factory=RowTable)
     version: int = 0
     title: str = ""
@@ -128,7 +129,7 @@ class Session:
         cls,
         path: str | os.PathLike[str],
         data: str | os.PathLike[str] | None = None,
-        **how: Any,
+        **read_options: Any,
     ) -> "Session":
         """Open a file of rules or a model, and perhaps one of data, by the library's readers.
 
@@ -136,10 +137,10 @@ class Session:
         ----------
         path : a ``.rules``, ``.json`` or ``.zip`` file
         data : a data file; it is read in the background, and `rows` says how far
-        how : as `read_samples` takes it
+        read_options : as `read_samples` takes them
         """
         path = Path(path)
-        session = cls(read_work(path), path, None if data is None else Path(data), how)
+        session = cls(read_work(path), path, None if data is None else Path(data), read_options)
         session.accept_files()
         session.read_data()
         return session
@@ -169,7 +170,7 @@ class Session:
         return bool(self._undone)
 
     def _put(self, work: Work) -> None:
-        other_columns = columns_of(work.rules) != columns_of(self.work.rules)
+        other_columns = data_attributes(work.rules) != data_attributes(self.work.rules)
         self.work = work
         self.version += 1
         if other_columns:
@@ -189,7 +190,7 @@ class Session:
             rules.inputs,
             targets=[s.output for s in rules.order],
             known=rules.attributes.values(),
-            **self.how,
+            **self.read_options,
         )
         self.rows = RowTable(batches, rules.inputs)
 
@@ -209,7 +210,7 @@ class Session:
         self.accept_files()
 
     def accept_files(self) -> None:
-        """Take the files as they are now for known."""
+        """Take the present files for read."""
         self._seen = {file: _state(file) for file in self._files}
 
     # --- data --------------------------------------------------------------------------------
@@ -236,9 +237,9 @@ class Session:
             raise DataError("the data has no labels of what the rules conclude on")
         return batch
 
-    def report(self, what: tuple[Any, ...], make: Callable[[], T]) -> T:
-        """Return what was made for the same rules, rows and labels, or make it."""
-        return self.reports.get((self.version, self.labels.version, *what), make)
+    def report(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """Return the report of the same rules, rows and labels; make it if there is none."""
+        return self.reports.get((self.version, self.labels.version, *key), make)
 
 
 def read_work(path: Path) -> Work:
@@ -257,8 +258,8 @@ def read_work(path: Path) -> Work:
     return Work(content, read_text(path) if written else str(content))
 
 
-def columns_of(rules: Cascade) -> object:
-    """Return what a data file is read by."""
+def data_attributes(rules: Cascade) -> object:
+    """Return the inputs and outputs that a data file is read for."""
     return rules.inputs, tuple(s.output for s in rules.order)
 
 
@@ -295,16 +296,16 @@ def calibrated_of(work: Work) -> CalibratedRules:
 def calibrated_evidence(work: Work, evidence: Mapping[str, Any]) -> dict[str, Any]:
     """Return evidence, of one sample or several, as calibration saw it.
 
-    The inputs of a model were calibrated by the probabilities of its perception, which are told
-    from possibilities by the inverse of the antipignistic transformation.
+    The inputs of a model were calibrated by the probabilities of its perception, which are
+    recovered from possibilities by the inverse of the antipignistic transformation.
     """
     model = work.model
     if model is None or not isinstance(work.calibrated, CalibratedInputs):
         return dict(evidence)
     if as_transform(model.transform).name != "antipignistic":
         raise DataError(
-            "levels need the probabilities of the network, which cannot be told from degrees of "
-            f"the transformation {as_transform(model.transform).name}"
+            "levels need the probabilities of the network, which cannot be recovered from degrees "
+            f"of the transformation {as_transform(model.transform).name}"
         )
     inputs = {a.name: a for a in work.rules.inputs}
     return {name: _probabilities(inputs[name], content) for name, content in evidence.items()}
@@ -321,16 +322,16 @@ def _probabilities(attribute: Attribute, content: Any) -> Any:
     return np.eye(len(attribute.domain))[attribute.position(content)]
 
 
-def page_asked(asked: Asked, count: int = 20) -> tuple[int, int]:
+def page_bounds(payload: Payload, count: int = 20) -> tuple[int, int]:
     """Return the first row of a page, and how many rows it has: ``start`` and ``count``."""
-    start = check_integer(asked.get("start", 0), "start", error=DataError)
-    return start, min(MOST_ROWS, check_integer(asked.get("count", count), "count", 1, DataError))
+    start = check_integer(payload.get("start", 0), "start", error=DataError)
+    return start, min(MOST_ROWS, check_integer(payload.get("count", count), "count", 1, DataError))
 
 
-#: Answers what the page asks, by what JSON can hold.
-Endpoint = Callable[[Session, Asked], Any]
+#: Answers a payload by plain data for JSON.
+Endpoint = Callable[[Session, Payload], Any]
 
 
 def endpoints(*functions: Endpoint) -> dict[str, Endpoint]:
-    """Return the endpoints of a room by their names, which are those of the functions."""
+    """Return the endpoints of a view by their names, which are those of the functions."""
     return {function.__name__: function for function in functions}

@@ -1,9 +1,9 @@
-"""The studio as a web application, served on loopback: page, files, and endpoints of the rooms.
+"""The studio as a web application, served on loopback: page, files, and endpoints of the views.
 
-A room is a module ``<name>_room.py`` here, with `ENDPOINTS`: functions from the session and what is
-asked (a JSON object) to what JSON can hold, by name; and ``static/rooms/<name>.js``, an ES module
-that exports ``open(place, studio)``: it fills the element `place`, once, when its tab is first
-chosen. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>", {...})``. A
+A view is a module ``<name>_view.py`` here, with `ENDPOINTS`: functions of the session and a payload
+(a JSON object) that return plain data for JSON, by name; and ``static/views/<name>.js``, an ES
+module that exports ``open(place, studio)``: it fills the element `place`, once, when its tab is
+first selected. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>", {...})``. A
 `PinesyError` that a function raises is shown to the user with its message.
 """
 
@@ -32,11 +32,11 @@ from pinesy._common.files import scratch_directory, writing
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import evidence_batch, samples_data
-from pinesy.studio import data_room, learn_room, rules_room, sample_room, why_room
+from pinesy.studio import data_view, learn_view, rules_view, sample_view, why_view
 from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.guard import ENTRANCE, Access, Guard
-from pinesy.studio.question import sample_given
-from pinesy.studio.session import Asked, Session, endpoints
+from pinesy.studio.question import read_sample
+from pinesy.studio.session import Payload, Session, endpoints
 
 STATIC = Path(__file__).parent / "static"
 #: What the exported page uses too.
@@ -53,33 +53,33 @@ HOST = "127.0.0.1"
 PORT, PORTS = 8765, 50
 #: Seconds that open requests get when the studio ends.
 GRACE = 2
-#: Requests of the rooms that are worked on at a time (and as many of the page around them), and
+#: Requests of the views that are worked on at a time (and as many of the page around them), and
 #: those that may wait.
 THREADS, MOST_WAITING = 8, 1_000
 
 
-#: The tabs of the page, by what their rooms are called, in their order.
-ROOMS = {
-    "rules": ("Rules", rules_room.ENDPOINTS),
-    "sample": ("Sample", sample_room.ENDPOINTS),
-    "why": ("Why", why_room.ENDPOINTS),
-    "data": ("Data", data_room.ENDPOINTS),
-    "learn": ("Learn", learn_room.ENDPOINTS),
+#: The tabs of the page, by what their views are called, in their order.
+VIEWS = {
+    "rules": ("Rules", rules_view.ENDPOINTS),
+    "sample": ("Sample", sample_view.ENDPOINTS),
+    "why": ("Why", why_view.ENDPOINTS),
+    "data": ("Data", data_view.ENDPOINTS),
+    "learn": ("Learn", learn_view.ENDPOINTS),
 }
 
 
-# --- what the page around the rooms asks for: the state of the work, its files, undo -------------
+# --- endpoints of the page around the views: the state of the work, its files, undo --------------
 
 
-def rooms(session: Session, _asked: Asked) -> dict[str, Any]:
+def views(session: Session, _payload: Payload) -> dict[str, Any]:
     """Return the tabs, and the first one to open: where one draws, if a network reads drawings."""
-    tabs = [{"name": name, "title": title} for name, (title, _) in ROOMS.items()]
-    drawn = sample_room.pictured(session.work.model, session.work.rules)
-    return {"rooms": tabs, "first": "sample" if drawn else "rules"}
+    tabs = [{"name": name, "title": title} for name, (title, _) in VIEWS.items()]
+    drawn = sample_view.pictured(session.work.model, session.work.rules)
+    return {"views": tabs, "first": "sample" if drawn else "rules"}
 
 
-def state(session: Session, _asked: Asked) -> dict[str, Any]:
-    """Return what the header shows, and what tells rooms to look again.
+def state(session: Session, _payload: Payload) -> dict[str, Any]:
+    """Return what the header shows, and the version that makes views load again.
 
     ``changed`` names the files that are no longer what was read.
     """
@@ -96,38 +96,38 @@ def state(session: Session, _asked: Asked) -> dict[str, Any]:
     }
 
 
-def reload(session: Session, asked: Asked) -> dict[str, Any]:
+def reload(session: Session, payload: Payload) -> dict[str, Any]:
     """Read the files that changed on disk again."""
     session.reload()
-    return state(session, asked)
+    return state(session, payload)
 
 
-def keep(session: Session, asked: Asked) -> dict[str, Any]:
+def keep(session: Session, payload: Payload) -> dict[str, Any]:
     """Go on with what was read, though the files changed."""
     session.accept_files()
-    return state(session, asked)
+    return state(session, payload)
 
 
-def undo(session: Session, asked: Asked) -> dict[str, Any]:
+def undo(session: Session, payload: Payload) -> dict[str, Any]:
     """Go back to the work before."""
     session.undo()
-    return state(session, asked)
+    return state(session, payload)
 
 
-def job(session: Session, asked: Asked) -> dict[str, Any]:
+def job(session: Session, payload: Payload) -> dict[str, Any]:
     """Return how far a job is."""
-    return session.jobs.job(asked.get("job")).status()
+    return session.jobs.job(payload.get("job")).status()
 
 
-def stop(session: Session, asked: Asked) -> dict[str, Any]:
+def stop(session: Session, payload: Payload) -> dict[str, Any]:
     """Stop a job; it ends when it looks next."""
-    running = session.jobs.job(asked.get("job"))
+    running = session.jobs.job(payload.get("job"))
     running.stop()
     running.wait(PATIENCE)
     return running.status()
 
 
-def page(session: Session, asked: Asked) -> dict[str, str]:
+def page(session: Session, payload: Payload) -> dict[str, str]:
     """Return one file to send, its name and content: rules, the sample of now, and some rows.
 
     See docs/one-file-page.md.
@@ -135,15 +135,15 @@ def page(session: Session, asked: Asked) -> dict[str, str]:
     work = session.work
     title = session.title or ("rules" if session.path is None else session.path.stem)
     samples = []
-    for name, given in _given(session, asked.get("sample")):
-        evidence, images = sample_given(session, given)
-        seen = {key: image[None] for key, image in images.items()}
-        samples += samples_data(work.rules, evidence_batch(work.rules, evidence), [name], seen)
+    for name, sample in _samples(session, payload.get("sample")):
+        evidence, images = read_sample(session, sample)
+        batches = {key: image[None] for key, image in images.items()}
+        samples += samples_data(work.rules, evidence_batch(work.rules, evidence), [name], batches)
     content = rules_page(work.rules, samples, title, network=work.model is not None)
     return {"name": f"{title}.html", "page": content}
 
 
-def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
+def _samples(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
     """Yield samples as the studio's page holds them, that of now first, with their names."""
     if isinstance(sample, Mapping) and sample.get("inputs"):
         yield "as it was set", sample
@@ -151,10 +151,10 @@ def _given(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
         yield f"row {row + 1}", {"row": row, "inputs": {}}
 
 
-#: What may be asked, by room and name.
+#: The endpoints, by view and name.
 ENDPOINTS = {
-    "shell": endpoints(job, keep, page, reload, rooms, state, stop, undo),
-    **{name: own for name, (_, own) in ROOMS.items()},
+    "shell": endpoints(job, keep, page, reload, views, state, stop, undo),
+    **{name: functions for name, (_, functions) in VIEWS.items()},
 }
 
 
@@ -166,15 +166,15 @@ def application(session: Session, access: Access) -> Starlette:
     routes: list[Route | Mount] = [
         Route("/", _page),
         Route(ENTRANCE, _enter, methods=["POST"]),
-        Route("/api/{room}/{name}", _answer, methods=["POST"]),
+        Route("/api/{view}/{name}", _answer, methods=["POST"]),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     if SHARED.is_dir():
         routes.append(Mount("/shared", StaticFiles(directory=SHARED)))
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=access)])
     app.state.session, app.state.access = session, access
-    # The page itself has threads of its own, so that it can stop what takes those of the rooms.
-    app.state.shell_threads, app.state.room_threads = Threads(), Threads()
+    # The page itself has threads of its own, so that it can stop what takes those of the views.
+    app.state.shell_threads, app.state.view_threads = Threads(), Threads()
     return app
 
 
@@ -187,11 +187,11 @@ async def _enter(request: Request) -> Response:
 
     A page with neither is refused, and the terminal shows a new address for it.
     """
-    asked = await _asked(request, MOST_ENTRY_BYTES)
-    if isinstance(asked, Response):
-        return asked
+    payload = await _payload(request, MOST_ENTRY_BYTES)
+    if isinstance(payload, Response):
+        return payload
     access: Access = request.app.state.access
-    if access.spend(asked.get("code")) or access.has_token(request.headers):
+    if access.spend(payload.get("code")) or access.has_token(request.headers):
         return as_json({"token": access.token})
     access.offer_code()
     problem = (
@@ -203,23 +203,23 @@ async def _enter(request: Request) -> Response:
 
 async def _answer(request: Request) -> Response:
     """Run an endpoint beside the server's loop, and make JSON of what it returns or raises."""
-    room, name = (request.path_params[key] for key in ("room", "name"))
-    endpoint = ENDPOINTS.get(room, {}).get(name)
+    view, name = (request.path_params[key] for key in ("view", "name"))
+    endpoint = ENDPOINTS.get(view, {}).get(name)
     if endpoint is None:
         return as_json({"error": "there is no such endpoint"}, 404)
-    asked = await _asked(request, MOST_BYTES)
-    if isinstance(asked, Response):
-        return asked
+    payload = await _payload(request, MOST_BYTES)
+    if isinstance(payload, Response):
+        return payload
     state = request.app.state
-    threads = state.shell_threads if room == "shell" else state.room_threads
+    threads = state.shell_threads if view == "shell" else state.view_threads
     try:
-        return as_json(await threads.run(partial(endpoint, state.session, asked)))
+        return as_json(await threads.run(partial(endpoint, state.session, payload)))
     except PinesyError as error:
         return as_json(described(error), 422)
     except Exception as error:
         log.exception("%s failed", request.url.path)
-        what = f"{type(error).__name__}: {error}"
-        return as_json({"error": f"the studio failed; the terminal tells more: {what}"}, 500)
+        reason = f"{type(error).__name__}: {error}"
+        return as_json({"error": f"the studio failed; see the terminal: {reason}"}, 500)
 
 
 class Threads:
@@ -260,7 +260,7 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
         try:
             with watched_by(watch):
                 content = work()
-        except BaseException as error:  # the request is told, whatever it is
+        except BaseException as error:  # the request gets it, whatever it is
             failure = error
         with suppress(RuntimeError):  # the server has ended
             loop.call_soon_threadsafe(settle, content, failure)
@@ -272,38 +272,33 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
         watch.stop()
 
 
-async def _asked(request: Request, most: int) -> Asked | Response:
-    """Return the JSON object that a request of at most so many bytes holds, or its refusal."""
+async def _payload(request: Request, max_bytes: int) -> Payload | Response:
+    """Return the JSON object in the body of a request, or a response that refuses it."""
     content = bytearray()
     try:
         async for part in request.stream():
             content += part
-            if len(content) > most:
-                return as_json({"error": f"a request holds at most {most:,} bytes"}, 413)
-        return _object(bytes(content))
+            if len(content) > max_bytes:
+                return as_json({"error": f"a request holds at most {max_bytes:,} bytes"}, 413)
+        payload = json.loads(bytes(content) or b"{}", parse_constant=_refuse_constant)
+        if not isinstance(payload, dict):
+            raise ValueError(f"it is a {type(payload).__name__}")
+        return payload
+    except RecursionError:
+        return as_json({"error": "the request is not a JSON object: it is nested too deeply"}, 400)
     except ValueError as error:
         return as_json({"error": f"the request is not a JSON object: {error}"}, 400)
     except ClientDisconnect:
         return Response(status_code=499)
 
 
-def _object(body: bytes) -> Asked:
-    try:
-        asked = json.loads(body or b"{}", parse_constant=_no_constant)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if not isinstance(asked, dict):
-        raise ValueError(f"it is a {type(asked).__name__}")
-    return asked
-
-
-def _no_constant(name: str) -> object:
+def _refuse_constant(name: str) -> object:
     """Refuse NaN and Infinity, which Python would read though JSON has no such numbers."""
     raise ValueError(f"{name} is no number of JSON")
 
 
 def described(error: PinesyError) -> dict[str, Any]:
-    """Return an error as the page shows it, with its place in the text of rules if it has one."""
+    """Return an error as the page shows it, with its line and column in the rules if known."""
     content = {"error": str(error), "kind": type(error).__name__}
     if isinstance(error, RulesTextError):
         return content | {"line": error.line, "column": error.column}
@@ -326,15 +321,15 @@ def serve(
     port : where to listen; None for the first free one from `PORT` on, 0 for any
     say : prints a line
     """
-    with listening(port) as bound, suppress(KeyboardInterrupt):  # from the line that says so on
-        number = bound.getsockname()[1]
+    with listening(port) as bound, suppress(KeyboardInterrupt):
+        bound_port = bound.getsockname()[1]
 
         def address(code: str) -> str:
-            return f"http://{HOST}:{number}/?code={code}"
+            return f"http://{HOST}:{bound_port}/?code={code}"
 
         access = Access(lambda code: say(f"The studio is at {address(code)}"))
-        if port is None and number != PORT:
-            say(f"Port {PORT} is in use, perhaps by another studio; this one is on {number}.")
+        if port is None and bound_port != PORT:
+            say(f"Port {PORT} is in use, perhaps by another studio; this one is on {bound_port}.")
         access.offer_code()
         say(
             "The address works once, and its browser has access from then on. If another one "
@@ -343,7 +338,7 @@ def serve(
         server = Announcing(
             uvicorn.Config(
                 application(session, access),
-                log_level="critical",  # endpoints tell their own errors; the rest is of no use
+                log_level="critical",  # endpoints log their own errors; the rest is of no use
                 access_log=False,
                 lifespan="off",
                 timeout_graceful_shutdown=GRACE,
@@ -353,7 +348,12 @@ def serve(
             server.run(sockets=[bound])
             return
         with redirect_file(address(access.new_code())) as path:
-            server.announce = lambda: _open(path.as_uri(), say)
+
+            def open_page() -> None:
+                if not webbrowser.open(path.as_uri()):
+                    say("No browser could be started; open the address yourself.")
+
+            server.announce = open_page
             server.run(sockets=[bound])
 
 
@@ -377,7 +377,7 @@ def redirect_file(address: str) -> Iterator[Path]:
 
 
 class Announcing(uvicorn.Server):
-    """A server that says when it can be asked."""
+    """A server that calls `announce` when it listens."""
 
     announce: Callable[[], object] | None = None
 
@@ -388,23 +388,17 @@ class Announcing(uvicorn.Server):
             self.announce()
 
 
-def _open(address: str, say: Callable[[str], None]) -> None:
-    if not webbrowser.open(address):
-        say("No browser could be started; open the address yourself.")
-
-
 def listening(port: int | None) -> socket.socket:
     """Return a socket on loopback, at a port or the first free one; `DataError` if there is none.
 
-    Two sockets never share a port: who comes second is told.
+    Two sockets never share a port: the second one raises.
     """
-    tried = range(PORT, PORT + PORTS) if port is None else [port]
-    for number in tried:
+    for candidate in range(PORT, PORT + PORTS) if port is None else [port]:
         # asyncio sends at once (TCP_NODELAY) only where the protocol is named: else 40 ms are lost.
         bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            bound.bind((HOST, number))
+            bound.bind((HOST, candidate))
             bound.listen(128)
             return bound
         except OSError as error:

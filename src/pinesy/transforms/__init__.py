@@ -3,7 +3,7 @@
 Each function takes one distribution, as a dict ``{value: degree}`` or an array ``(m,)``, or
 several, as an array ``(..., m)`` or a table of pandas or polars, and returns the same form: a table
 keeps its columns and its index. The most probable value always gets exactly 1.0. Degrees are
-computed in float64, whatever the numbers that are given. Cost O(m log(m)^2) a distribution, which
+computed in float64, whatever the type of the numbers. Cost O(m log(m)^2) a distribution, which
 is less than rules need; `Program.infer` takes probabilities and transforms them as it reads them.
 """
 
@@ -169,7 +169,7 @@ ANTIPIGNISTIC = register_transform(
         "antipignistic",
         loop=loops.ANTIPIGNISTIC,
         torch="pinesy.nets.differentiable_transforms:antipignistic",
-        onnx="pinesy.exchange.onnx_transforms:antipignistic",
+        onnx="pinesy.exchange.onnx_transforms:add_antipignistic",
         inverse=antipignistic_inverse,
         function=antipignistic,
     )
@@ -179,7 +179,7 @@ MINIMUM_SPECIFICITY = register_transform(
         "minimum_specificity",
         loop=loops.MINIMUM_SPECIFICITY,
         torch="pinesy.nets.differentiable_transforms:minimum_specificity",
-        onnx="pinesy.exchange.onnx_transforms:minimum_specificity",
+        onnx="pinesy.exchange.onnx_transforms:add_minimum_specificity",
         function=minimum_specificity,
     )
 )

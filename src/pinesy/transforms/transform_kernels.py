@@ -7,7 +7,14 @@ from pinesy._common.jit import compiled
 from pinesy.transforms import transform_loops as loops
 
 for _function in (
-    *(loops.load, loops.sort, loops.exchange, loops.is_distribution, loops.sweep, loops.store),
+    *(
+        loops.fill_lanes,
+        loops.sort,
+        loops.exchange,
+        loops.is_distribution,
+        loops.cumulate,
+        loops.store,
+    ),
 ):
     register_jitable(_function)
 

@@ -31,26 +31,26 @@ def transform_rows(x, out, starts, size, kind, tolerance):
     values, degrees = np.zeros((size + 1, lanes)), np.full((size + 1, lanes), -0.0)
     order, sums = np.empty((size, lanes), dtype=np.uint32), np.ones(lanes)
     for first in range(0, n, lanes):
-        used = min(lanes, n - first)  # what is left in the other lanes does no harm
-        load(x, starts, first, used, values, order, sums, kind)
+        n_lanes = min(lanes, n - first)  # old values in the other lanes do no harm
+        fill_lanes(x, starts, first, n_lanes, values, order, sums, kind)
         sort(values, order)
-        for lane in range(used):
+        for lane in range(n_lanes):
             if not is_distribution(
                 values[0, lane], values[size - 1, lane], sums[lane], kind, tolerance
             ):
                 return (first + lane) // len(starts)
-        sweep(values, degrees, size, kind)
-        store(degrees, order, starts, first, used, out)
+        cumulate(values, degrees, size, kind)
+        store(degrees, order, starts, first, n_lanes, out)
     return -1
 
 
-def load(x, starts, first, used, values, order, sums, kind):
+def fill_lanes(x, starts, first, n_lanes, values, order, sums, kind):
     """Copy distributions into the lanes of `values`, probabilities divided by their sum.
 
     Sums are taken in the order of the values, one after the other.
     """
     row, j = first // len(starts), first % len(starts)
-    for lane in range(used):
+    for lane in range(n_lanes):
         start, total = starts[j], 0.0
         for k in range(order.shape[0]):
             total += x[row, start + k]
@@ -62,7 +62,7 @@ def load(x, starts, first, used, values, order, sums, kind):
         j += 1
         if j == len(starts):
             row, j = row + 1, 0
-    for lane in range(used, order.shape[1]):
+    for lane in range(n_lanes, order.shape[1]):
         for k in range(order.shape[0]):
             order[k, lane] = k
 
@@ -106,7 +106,7 @@ def is_distribution(top, least, total, kind, tolerance):
     return (abs(total - 1.0) <= tolerance) & (least >= 0.0)
 
 
-def sweep(values, degrees, size, kind):
+def cumulate(values, degrees, size, kind):
     """Compute the degrees of sorted values from the least up; below it are 0.0 and -0.0.
 
     What is above 1 by rounding is 1, and so is all that follows.
@@ -129,10 +129,10 @@ def sweep(values, degrees, size, kind):
                 degrees[k, lane] = degrees[k - 1, lane]
 
 
-def store(degrees, order, starts, first, used, out):
+def store(degrees, order, starts, first, n_lanes, out):
     """Copy the lanes of `degrees`, each value to its index, to the distributions of `out`."""
     row, j = first // len(starts), first % len(starts)
-    for lane in range(used):
+    for lane in range(n_lanes):
         start = starts[j]
         for k in range(order.shape[0]):
             out[row, start + order[k, lane]] = degrees[k, lane]

@@ -127,17 +127,17 @@ def as_transform(transform: object) -> Transformation:
     >>> as_transform("minimum-specificity").name, as_transform(antipignistic).name
     ('minimum_specificity', 'antipignistic')
     """
-    found = _known(transform)
-    if found is None and isinstance(transform, str):
+    transformation = _known(transform)
+    if transformation is None and isinstance(transform, str):
         for entry in entry_points(group=ENTRY_POINTS):
             if entry.name not in TRANSFORMS:
                 register_transform(entry.load())
-        found = _known(transform)
-    if found is None:
+        transformation = _known(transform)
+    if transformation is None:
         raise DomainError(
             f"unknown transformation {transform!r:.60}{suggestion(transform, TRANSFORMS)}"
         )
-    return found
+    return transformation
 
 
 def _known(transform: object) -> Transformation | None:
@@ -175,7 +175,7 @@ def _transformed(
     if bad >= 0:
         index = tuple(map(int, np.unravel_index(bad, rows.shape[:-1] or (1,))))
         row = f"row {bad}" if rows.ndim < 3 else f"index {index}"
-        _refuse(transform, flat[bad].astype(np.float64), values, row, alone=len(flat) == 1)
+        _refuse(transform, flat[bad].astype(np.float64), values, row, is_single=len(flat) == 1)
     return result.reshape(rows.shape)
 
 
@@ -184,12 +184,12 @@ def _refuse(
     degrees: FloatArray,
     values: Sequence[object],
     where: str,
-    alone: bool,
+    is_single: bool,
 ) -> None:
     """Raise the error of a row that is no distribution."""
     if transform.loop == transform_loops.INVERSE:
         check_distribution(degrees, tuple(values), f"possibilities, {where}")
-    with nullcontext() if alone else placed(where):
+    with nullcontext() if is_single else placed(where):
         check_probabilities(degrees, values)
 
 
@@ -268,13 +268,15 @@ class RowTransform:
         """Fill `out` by the function of a transformation that has no compiled loop."""
         for starts, size in self._groups:
             columns = starts[:, None].astype(np.intp) + np.arange(size)
-            given = x[:, columns].reshape(-1, size)
-            totals = np.cumsum(given, axis=1)[:, -1:]
-            good = (given >= 0.0).all(axis=1) & (np.abs(totals[:, 0] - 1.0) <= SUM_TOLERANCE)
+            probabilities = x[:, columns].reshape(-1, size)
+            totals = np.cumsum(probabilities, axis=1)[:, -1:]
+            good = (probabilities >= 0.0).all(axis=1) & (
+                np.abs(totals[:, 0] - 1.0) <= SUM_TOLERANCE
+            )
             if not good.all():
                 return int(np.argmin(good)) // len(starts)
-            degrees = np.asarray(rows(given / totals), dtype=np.float64)
-            self._check_degrees(degrees, given.shape)
+            degrees = np.asarray(rows(probabilities / totals), dtype=np.float64)
+            self._check_degrees(degrees, probabilities.shape)
             out[:, columns] = degrees.reshape(len(x), len(starts), size)
         return -1
 

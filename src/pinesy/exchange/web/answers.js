@@ -1,4 +1,4 @@
-/** What is told of one value: why it has its degrees, why it did not win, and the margin. */
+/** The answers about one value: why it has its degrees, why it did not win, and the margin. */
 
 import { button, degreeText, fill, listed, make, shortList } from "./elements.js";
 import { winnersOf } from "./engine.js";
@@ -95,7 +95,7 @@ function rivalLine(state, attribute, place) {
 }
 
 /**
- * Return all that is told of a value. `plain`: every input is a value, a number or unknown;
+ * Return all answers about a value. `plain`: every input is a value, a number or unknown;
  * `onTry(change)` sets the input of a change.
  */
 export function answersOn(state, attribute, place, plain, onTry) {

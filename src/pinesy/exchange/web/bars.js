@@ -17,7 +17,7 @@ function bar(possibility, necessity) {
 
 function row(attribute, place, degree, necessity, onPick) {
   const numbers = `${degreeText(degree)} / ${degreeText(necessity)}`;
-  const told =
+  const text =
     `${valueText(attribute, place)}: possible at ${degreeText(degree)}, ` +
     `certain at ${degreeText(necessity)}. Why?`;
   const parts = [
@@ -27,7 +27,7 @@ function row(attribute, place, degree, necessity, onPick) {
   ];
   return button(parts, () => onPick(attribute, place), {
     class: "row",
-    "aria-label": told,
+    "aria-label": text,
     "data-attribute": attribute.name,
     "data-place": place,
   });

@@ -24,7 +24,7 @@ export function degreesOf(attribute, setting) {
   return Float64Array.from({ length: size }, (_, i) => (i === setting.value ? 1 : 0));
 }
 
-/** Tell what is wrong with a setting; an empty text if nothing is. */
+/** Return what is wrong with a setting; an empty text if nothing is. */
 export function problemOf(attribute, setting) {
   if (!setting.degrees || setting.degrees.some((degree) => degree === 1)) return "";
   return `No value of ${nameOf(attribute)} is fully possible: move one of them to 1.`;

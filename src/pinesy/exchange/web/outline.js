@@ -53,8 +53,8 @@ function leftLine(left) {
 function silentRules(silent, open) {
   if (!silent.length) return null;
   const number = silent.length === 1 ? "One rule" : `${silent.length} rules`;
-  const told = `${number} would speak against it, but the premise is not certain`;
-  return make("details", { open }, make("summary", { class: "quiet" }, told), shortList(silent, tripletLines));
+  const text = `${number} would speak against it, but the premise is not certain`;
+  return make("details", { open }, make("summary", { class: "quiet" }, text), shortList(silent, tripletLines));
 }
 
 /** Return the rule of a parameter that alone sets a degree. */

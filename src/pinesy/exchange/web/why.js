@@ -165,7 +165,7 @@ export function decidingValues(state, attribute, place) {
   return reached({ attribute, place }, behind, (waiting) => waiting.length > MAX_RESTRAINTS);
 }
 
-/** Tell whether some value is known to reach 1 always, here and in everything behind. */
+/** Return whether some value is known to reach 1 always, here and in everything behind. */
 export function isCoherent(rules, attribute) {
   return setsBehind(rules, [attribute]).every((set) => set.coherent);
 }
@@ -201,7 +201,7 @@ function hardened(state, attribute, change) {
 /**
  * Return how far all input degrees may move before the decision on an attribute can change.
  *
- * `exact` tells whether moves of just as much can change it; else they may be larger.
+ * `exact`: whether moves of just as much can change it; else they may be larger.
  */
 export function margin(state, attribute) {
   const degrees = state.degrees[attribute.number];
@@ -241,7 +241,7 @@ export function readAs(degrees, place, plain) {
 /**
  * Return the changes of one input that make a value the only winner, the smallest first.
  *
- * The size is the largest change of a degree. `complete` tells whether all were tried.
+ * The size is the largest change of a degree. `complete`: whether all were tried.
  */
 export function singleChanges(state, attribute, place, plain) {
   const { rules } = state;

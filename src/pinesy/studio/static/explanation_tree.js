@@ -52,8 +52,8 @@ export function explanationTree(explanation, images) {
   const tree = make("div", { class: "tree" }, values(explanation.values).map((one) => treeNode(one, true)));
   const rivals = values(explanation.rivals);
   if (rivals.length) {
-    const told = "What else is possible, and what holds it down";
-    tree.append(make("details", {}, make("summary", {}, told), rivals.map((one) => treeNode(one))));
+    const text = "What else is possible, and what holds it down";
+    tree.append(make("details", {}, make("summary", {}, text), rivals.map((one) => treeNode(one))));
   }
   return tree;
 }

@@ -4,7 +4,7 @@ import { button, draw, fill, make } from "/shared/elements.js";
 const STEP_X = 210;
 const STEP_Y = 44;
 const BOX = { width: 150, height: 30 };
-/** Letters that a box has room for. */
+/** Letters that fit into a box. */
 const LETTERS = 19;
 /** How much a key or a turn of the wheel zooms and pans. */
 const ZOOM = 1.2;
@@ -86,10 +86,10 @@ export class RuleGraph {
   }
 
   box(box, { x, y }) {
-    const [name, told] = words(box);
+    const [name, description] = words(box);
     const open = () => this.open(box.key);
     const pressed = {
-      role: "button", tabindex: 0, "aria-label": told, onclick: open,
+      role: "button", tabindex: 0, "aria-label": description, onclick: open,
       onkeydown: (event) => event.key === "Enter" && open(),
     };
     return draw(
@@ -100,7 +100,7 @@ export class RuleGraph {
         "data-key": box.key,
         ...(box.count > 1 ? pressed : {}),
       },
-      draw("title", {}, told),
+      draw("title", {}, description),
       draw("rect", { ...BOX, rx: 6 }),
       draw("text", { x: BOX.width / 2, y: BOX.height / 2 }, short(name)),
     );

@@ -63,8 +63,8 @@ export class RowPicker {
   }
 
   line(row, page, targets) {
-    const told = { class: "link", "aria-label": `take line ${row.line}` };
-    const pick = button(String(row.line), () => this.onPick(row.row), told);
+    const attributes = { class: "link", "aria-label": `take line ${row.line}` };
+    const pick = button(String(row.line), () => this.onPick(row.row), attributes);
     const cell = (text, name) => {
       const image = row.images[name];
       return make("td", {}, image ? make("img", { src: image, alt: text, class: "tiny" }) : text);

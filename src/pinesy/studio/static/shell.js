@@ -1,4 +1,4 @@
-// The page around the rooms: tabs, the header, notices of files that changed.
+// The page around the views: tabs, the header, notices of files that changed.
 import { button, counted, fill, make } from "/shared/elements.js";
 import { Studio } from "./studio.js";
 
@@ -7,7 +7,7 @@ const PULSE = 2000;
 
 const studio = new Studio(document.getElementById("notices"));
 const tabs = document.getElementById("tabs");
-const main = document.getElementById("room");
+const main = document.getElementById("view");
 const undo = document.getElementById("undo");
 const opened = new Map();
 let changed = null;
@@ -16,10 +16,10 @@ let changed = null;
 const code = new URLSearchParams(location.search).get("code");
 history.replaceState(null, "", `/${location.hash}`);
 
-function tab(room) {
-  const { name, title } = room;
-  const told = { role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}` };
-  return button(title, () => choose(name), told);
+function tab(view) {
+  const { name, title } = view;
+  const attributes = { role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}` };
+  return button(title, () => choose(name), attributes);
 }
 
 async function choose(name) {
@@ -32,17 +32,17 @@ async function choose(name) {
   for (const panel of main.children) panel.hidden = panel.id !== `panel-${name}`;
   if (!opened.has(name)) opened.set(name, enter(name));
   await opened.get(name);
-  studio.dispatchEvent(new CustomEvent("room", { detail: name }));
+  studio.dispatchEvent(new CustomEvent("view", { detail: name }));
 }
 
 async function enter(name) {
   const panel = make("div", {
-    id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}`, class: `room ${name}`,
+    id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}`, class: `view ${name}`,
   });
   main.append(panel);
   await studio.attempt(async () => {
-    const room = await import(`./rooms/${name}.js`);
-    await room.open(panel, studio);
+    const view = await import(`./views/${name}.js`);
+    await view.open(panel, studio);
   });
   panel.dataset.ready = "true";
 }
@@ -104,10 +104,10 @@ window.addEventListener("focus", () => studio.refresh().catch(() => {}));
 
 async function start() {
   await studio.enter(code);
-  const [{ rooms, first }] = await Promise.all([studio.ask("shell/rooms"), studio.refresh()]);
-  fill(tabs, ...rooms.map(tab));
+  const [{ views, first }] = await Promise.all([studio.ask("shell/views"), studio.refresh()]);
+  fill(tabs, ...views.map(tab));
   const wanted = location.hash.slice(1);
-  await choose(rooms.some((room) => room.name === wanted) ? wanted : first);
+  await choose(views.some((view) => view.name === wanted) ? wanted : first);
   setTimeout(pulse, PULSE);
 }
 

@@ -1,4 +1,4 @@
-// What rooms are given: how to ask the server, the sample that all rooms look at, and events.
+// What views are given: how to ask the server, the sample that all views look at, and events.
 import { button, make } from "/shared/elements.js";
 
 /** What the token of a studio is stored as: storage is of a port alone, cookies are not. */
@@ -14,7 +14,7 @@ export class Refusal extends Error {
 
 /**
  * Events: "state" when the state of the work is new (`state`; `state.version` counts changes of
- * rules and data), "sample" when the sample is another (`sample`), "room" when a tab is chosen.
+ * rules and data), "sample" when the sample is another (`sample`), "view" when a tab is chosen.
  */
 export class Studio extends EventTarget {
   constructor(notices) {
@@ -23,7 +23,7 @@ export class Studio extends EventTarget {
     this.state = { version: -1 };
     // As question.py describes it: a row of the data or none, and what was set since.
     this.sample = { row: null, inputs: {} };
-    // What the room Why is to be asked: {attribute, place of a value}.
+    // What the Why view is to be asked: {attribute, place of a value}.
     this.question = null;
     this.lost = null;
   }
@@ -34,7 +34,7 @@ export class Studio extends EventTarget {
     localStorage.setItem(TOKEN, token);
   }
 
-  /** Ask an endpoint, "room/name", and return what it answers; throws a Refusal. */
+  /** Ask an endpoint, "view/name", and return what it answers; throws a Refusal. */
   async ask(path, content = {}, options = {}) {
     const response = await this.send(path, content, options);
     const answer = await response.json().catch(() => ({}));
@@ -63,7 +63,7 @@ export class Studio extends EventTarget {
     }
   }
 
-  /** Show a line above the rooms, with buttons {text: action}; return it, to be removed. */
+  /** Show a line above the views, with buttons {text: action}; return it, to be removed. */
   tell(text, kind = "note", actions = {}) {
     const line = make("p", { class: `notice ${kind}` }, text);
     for (const [name, action] of Object.entries({ ...actions, Close: () => {} })) {
@@ -94,13 +94,13 @@ export class Studio extends EventTarget {
     }
   }
 
-  /** Look at another sample, in all rooms. */
+  /** Look at another sample, in all views. */
   setSample(sample) {
     this.sample = sample;
     this.dispatchEvent(new Event("sample"));
   }
 
-  /** Ask how things are; rooms are told if something is new. */
+  /** Ask for the state; an event informs views if it is new. */
   async refresh() {
     this.receive(await this.ask("shell/state"));
   }
@@ -111,8 +111,8 @@ export class Studio extends EventTarget {
     if (old !== JSON.stringify(state)) this.dispatchEvent(new Event("state"));
   }
 
-  /** Choose a room, as its tab does. */
-  go(room) {
-    this.dispatchEvent(new CustomEvent("go", { detail: room }));
+  /** Choose a view, as its tab does. */
+  go(view) {
+    this.dispatchEvent(new CustomEvent("go", { detail: view }));
   }
 }

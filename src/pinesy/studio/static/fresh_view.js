@@ -1,27 +1,27 @@
-// What rooms have in common whose content is made anew when what it depends on changes.
+// Views whose content is loaded again when what it depends on changes.
 import { latest } from "./timing.js";
 
-export class FreshRoom {
-  /** A room has a method `load()`, which is called when it is looked at and something changed. */
+export class FreshView {
+  /** A view has a method `load()`, which is called when it is looked at and something changed. */
   constructor(place, studio, name) {
     Object.assign(this, { place, studio, stale: true, seen: "" });
     this.update = latest(() => studio.attempt(() => this.load()));
     studio.addEventListener("state", () => this.key !== this.seen && this.renew());
-    studio.addEventListener("room", ({ detail }) => detail === name && this.due() && this.update());
+    studio.addEventListener("view", ({ detail }) => detail === name && this.due() && this.update());
   }
 
-  /** What the content depends on: here rules and data, but for labels, which rooms change. */
+  /** What the content depends on: here rules and data, but for labels, which views change. */
   get key() {
     const { version, rows, reading } = this.studio.state;
     return `${version} ${rows} ${reading}`;
   }
 
-  /** Tell whether the content is to be made when the room is looked at. */
+  /** Return whether the content is to be loaded when the view is shown. */
   due() {
     return this.stale;
   }
 
-  /** Look again, now or when the room is next seen. */
+  /** Look again, now or when the view is next seen. */
   renew() {
     this.stale = true;
     if (!this.place.hidden) this.update();

@@ -1,8 +1,7 @@
-"""The commands ``pinesy check`` and ``pinesy show``: what is in a file of rules."""
+"""The command ``pinesy show``."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,28 +9,19 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy._common.reports import counted
-from pinesy.cli.options import All, DataOptions, RulesFile
-from pinesy.cli.output import Screen, Shortening, degree_text, say, shortened_note, table_of
+from pinesy.cli import options
+from pinesy.cli.output import Screen, Shortening, rich_table, shortened_note, six_digits
 from pinesy.display.cascade_picture import roles_of
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import show_matrix
 from pinesy.rules.syntax.writer import format_subset
-from pinesy.samples import Batch
 
 #: What is shown of each unless all is wanted: rows of a table, rule sets, rules of a set,
 #: characters of a rule or subset, values of a subset, numbers in a row.
 ROWS, SETS, RULES, TEXT, VALUES, NUMBERS = 20, 8, 12, 200, 8, 24
 
-CheckedData = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="DATA",
-        help="A .jsonl, .ndjson, .json, .csv or .parquet file; - for JSON Lines on stdin.",
-        show_default=False,
-    ),
-]
 Attributes = Annotated[bool, typer.Option("--attributes", help="Show the attributes.")]
 RuleTexts = Annotated[bool, typer.Option("--rules", help="Show the rules.")]
 Cells = Annotated[bool, typer.Option("--partition", help="Show the cells of the outputs' domains.")]
@@ -42,58 +32,19 @@ SetName = Annotated[
 ]
 
 
-def check(
-    rules: RulesFile,
-    data: CheckedData = None,
-    *,
-    how: DataOptions,
-) -> None:
-    """Look for what is odd in a file of rules, say what inference costs, and try it on data.
-
-    Warnings are likely mistakes (exit code 1), notes are not.
-
-    [bold]Data[/bold]
-    With a file of samples (as for pinesy infer) it counts for each output the
-    outcomes of its results:
-      decided          one value alone is fully possible
-      several values   more than one value is fully possible, but not all
-      no rule decides  every value is fully possible
-      contradiction    no value is fully possible, here or on the way
-      right            if the file has targets (as for pinesy learn)
-    and names the rules that clash, with a line where they do (exit code 1).
-
-    [bold]Examples[/bold]
-      pinesy check sum.rules
-      pinesy check sum.rules digits.csv
-    """
-    cascade = load_rules(rules)
-    if data is None:
-        findings = cascade.check()
-    else:
-        concluded = [s.output for s in cascade.order]
-        read = how.batches(data, cascade, cascade.inputs, targets=concluded)
-        samples = Batch.joined(list(read))
-        findings = cascade.check(samples.evidence, samples.targets or None, lines=samples.lines)
-    say(str(findings))
-    warnings = len(findings.warnings)
-    notes = len(findings.findings) - warnings
-    say(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
-    raise typer.Exit(1 if warnings else 0)
-
-
 def show(
-    rules: RulesFile,
+    rules: options.RulesFile,
     attributes: Attributes = False,
     rule_texts: RuleTexts = False,
     partition: Cells = False,
     matrix: Matrix = False,
     numbers: Numbers = False,
     name: SetName = None,
-    everything: All = False,
+    everything: options.All = False,
 ) -> None:
     """Show a file of rules: a summary, attributes and rules, or the parts asked for.
 
-    Long parts are shortened, and it is said where; --all shows all.
+    Long parts are shortened, with a note; --all shows all.
 
     [bold]Examples[/bold]
       pinesy show sum.rules
@@ -111,8 +62,8 @@ def show(
     if attributes:
         printer.attributes(cascade)
     if rule_texts or partition or matrix or numbers:
-        kind = "numbers" if numbers else "symbols" if matrix else ""
-        printer.sets(sets, rules=rule_texts, cells=partition, matrix=kind)
+        matrix_form = "numbers" if numbers else "symbols" if matrix else ""
+        printer.sets(sets, rules=rule_texts, cells=partition, matrix=matrix_form)
 
 
 @dataclass(frozen=True)
@@ -132,13 +83,14 @@ class RuleBasePrinter(Shortening):
     def attributes(self, cascade: Cascade) -> None:
         """Print the table of attributes."""
         roles = roles_of(cascade)
-        shown, left = self.first(list(cascade.attributes.values()), ROWS)
+        first_attributes, n_left = self.first(list(cascade.attributes.values()), ROWS)
         rows = [
-            (a.name, roles[a.name], f"{len(a.domain):,}", self._values(a.domain)) for a in shown
+            (a.name, roles[a.name], f"{len(a.domain):,}", self._values(a.domain))
+            for a in first_attributes
         ]
         self._title("Attributes")
-        self.console.print(table_of(["attribute", "role", "size", "values"], rows, ["size"]))
-        self._note(left, "attribute")
+        self.console.print(rich_table(["attribute", "role", "size", "values"], rows, ["size"]))
+        self._note(n_left, "attribute")
 
     def sets(self, rule_sets: Sequence[RuleSet], *, rules: bool, cells: bool, matrix: str) -> None:
         """Print parts of rule sets.
@@ -148,8 +100,8 @@ class RuleBasePrinter(Shortening):
         rules, cells : whether to print the rules, and the partition
         matrix : ``""`` for none, ``"symbols"`` or ``"numbers"``
         """
-        shown, left = self.first(rule_sets, SETS)
-        for rule_set in shown:
+        first_sets, n_left = self.first(rule_sets, SETS)
+        for rule_set in first_sets:
             self._title(f"Rules on {rule_set.output.name}: {counted(len(rule_set), 'rule')}")
             if rules:
                 self.rules(rule_set)
@@ -157,48 +109,48 @@ class RuleBasePrinter(Shortening):
                 self.partition(rule_set)
             if matrix:
                 self.matrix(rule_set, matrix == "numbers")
-        self._note(left, "rule set", "--set NAME or --all")
+        self._note(n_left, "rule set", "--set NAME or --all")
 
     def rules(self, rule_set: RuleSet) -> None:
         """Print the rules of a set, numbered."""
-        shown, left = self.first(rule_set.rules, RULES)
-        width = len(str(len(shown)))
-        for number, rule in enumerate(shown, 1):
+        first_rules, n_left = self.first(rule_set.rules, RULES)
+        width = len(str(len(first_rules)))
+        for number, rule in enumerate(first_rules, 1):
             self._line(f"{number:>{width}}  {self.text(str(rule), TEXT)}")
-        self._note(left, "rule")
+        self._note(n_left, "rule")
 
     def partition(self, rule_set: RuleSet) -> None:
         """Print the cells that the conclusions cut the output's domain into."""
         partition = rule_set.partition
         pairs = list(zip(partition.tuples, partition.cells(rule_set.output.domain), strict=True))
-        shown, left = self.first(pairs, ROWS)
+        first_cells, n_left = self.first(pairs, ROWS)
         rows = [
             (str(number), f"({self._names(list(map(str, signs)))})", self._values(values))
-            for number, (signs, values) in enumerate(shown, 1)
+            for number, (signs, values) in enumerate(first_cells, 1)
         ]
         self._line(f"partition of {rule_set.output.name}: {counted(len(pairs), 'cell')}")
-        self.console.print(table_of(["cell", "signs", "values"], rows, ["cell"]))
-        self._note(left, "cell")
+        self.console.print(rich_table(["cell", "signs", "values"], rows, ["cell"]))
+        self._note(n_left, "cell")
 
     def matrix(self, rule_set: RuleSet, numbers: bool) -> None:
         """Print the matrix M, with symbols or numbers."""
         relation = rule_set.relation
         rows = relation.symbolic
         if numbers:
-            rows = [[degree_text(x) for x in row] for row in relation.matrix.tolist()]
-        shown, left = self.first(rows, ROWS)
-        beside = self.first(rows[0], NUMBERS)[1]
-        note = f" ... {beside:,} more (--all)" if beside else ""
+            rows = [[six_digits(x) for x in row] for row in relation.matrix.tolist()]
+        first_rows, n_left = self.first(rows, ROWS)
+        n_columns_left = self.first(rows[0], NUMBERS)[1]
+        note = f" ... {n_columns_left:,} more (--all)" if n_columns_left else ""
         columns = counted(len(rows[0]), "column")
         self._line(
             f"matrix M: {counted(len(rows), 'row')} (cells), {columns} (lambda_1, rho_1, ...)"
         )
-        self._line(show_matrix([self.first(row, NUMBERS)[0] for row in shown], note))
-        self._note(left, "row")
+        self._line(show_matrix([self.first(row, NUMBERS)[0] for row in first_rows], note))
+        self._note(n_left, "row")
 
-    def _note(self, count: int, what: str, option: str = "--all") -> None:
+    def _note(self, count: int, noun: str, option: str = "--all") -> None:
         if count:
-            self.console.print(shortened_note(count, what, option))
+            self.console.print(shortened_note(count, noun, option))
 
     def _line(self, text: str) -> None:
         """Print text as it is: no markup, and no line breaks that it does not have."""
@@ -209,12 +161,12 @@ class RuleBasePrinter(Shortening):
         self.console.print(Text(text, style="bold"), soft_wrap=True)
 
     def _names(self, names: Sequence[str]) -> str:
-        shown, left = self.first(names, NUMBERS)
-        return ", ".join([*shown, *([f"... {left:,} more (--all)"] if left else [])])
+        first_names, n_left = self.first(names, NUMBERS)
+        return ", ".join([*first_names, *([f"... {n_left:,} more (--all)"] if n_left else [])])
 
     def _values(self, values: Sequence[Hashable]) -> str:
         text = format_subset(values)
         if self.everything or len(text) <= TEXT // 2 or len(values) <= VALUES:
             return self.text(text, TEXT)
-        left = len(values) - VALUES
-        return f"{format_subset(values[:VALUES])[:-1]}, ... {left:,} more (--all)}}"
+        n_left = len(values) - VALUES
+        return f"{format_subset(values[:VALUES])[:-1]}, ... {n_left:,} more (--all)}}"

@@ -1,4 +1,4 @@
-// The room Sample: set the inputs, see what the rules make of them, at once.
+// The Sample view: set the inputs, see what the rules make of them, at once.
 import { DistributionBars } from "/shared/bars.js";
 import { button, fill, make } from "/shared/elements.js";
 import { InputControl } from "/shared/inputs.js";
@@ -14,7 +14,7 @@ const LISTED = 100;
 /** Put names in the order in which people count: y_2 before y_10. */
 const byName = (a, b) => a.name.localeCompare(b.name, "en", { numeric: true });
 
-class SampleRoom {
+class SampleView {
   constructor(place, studio) {
     Object.assign(this, { place, studio, controls: new Map(), pads: new Map(), bars: new Map() });
     this.error = make("p", { class: "error", role: "alert", hidden: true });
@@ -127,7 +127,7 @@ class SampleRoom {
     return element;
   }
 
-  /** Ask why a value has its degrees: that is another room. */
+  /** Ask why a value has its degrees: that is another view. */
   ask(attribute, place) {
     if (attribute.role === "input") {
       this.studio.tell(`${attribute.name} is an input: it is given, no rule concludes on it.`);
@@ -226,16 +226,16 @@ class SampleRoom {
 
 /** Show what the rules make of the sample. */
 export async function open(place, studio) {
-  const room = new SampleRoom(place, studio);
+  const view = new SampleView(place, studio);
   studio.addEventListener("state", () => {
-    if (studio.state.version !== room.version) studio.attempt(() => room.load());
-    else studio.attempt(() => room.refresh());
+    if (studio.state.version !== view.version) studio.attempt(() => view.load());
+    else studio.attempt(() => view.refresh());
   });
   studio.addEventListener("sample", () => {
-    if (studio.sample === room.sample) return;
-    room.sample = studio.sample;
-    studio.attempt(() => room.fillControls());
-    room.infer();
+    if (studio.sample === view.sample) return;
+    view.sample = studio.sample;
+    studio.attempt(() => view.fillControls());
+    view.infer();
   });
-  await room.load();
+  await view.load();
 }

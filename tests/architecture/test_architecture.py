@@ -1,4 +1,4 @@
-"""The page that draws the house says what is so."""
+"""The page on the architecture is true."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from house.test_layers import ROWS, SOURCE, imports, read_sources, room
+from architecture.test_layers import ROWS, SOURCE, imports, package_of, read_sources
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -15,33 +15,33 @@ _ROW = re.compile(r"^\| `(\w+)` \| .+? \|([^|]*)\|$", re.MULTILINE)
 _PLACE = re.compile(r"`([\w/]+\.py)`:\s+`([\w.]+)`")
 
 
-def rooms_on_the_page() -> dict[str, set[str]]:
-    """Return each room of the table and the rooms that it is said to import from."""
+def packages_on_the_page() -> dict[str, set[str]]:
+    """Return each package of the table and the packages that the table says it imports from."""
     return {name: set(re.findall(r"\w+", cell)) for name, cell in _ROW.findall(PAGE)}
 
 
-def rooms_in_the_source() -> dict[str, set[str]]:
+def packages_in_the_source() -> dict[str, set[str]]:
     sources = read_sources()
     found: dict[str, set[str]] = {}
     for name, text in sources.items():
-        used = {room(module) for module in imports(name, text, set(sources))}
-        found.setdefault(room(name), set()).update(used - {room(name)})
+        used = {package_of(module) for module in imports(name, text, set(sources))}
+        found.setdefault(package_of(name), set()).update(used - {package_of(name)})
     return found
 
 
-def test_rooms_stand_in_the_order_of_their_floors() -> None:
-    assert list(rooms_on_the_page()) == [name for row in ROWS for name in row]
+def test_packages_are_in_the_order_of_the_layers() -> None:
+    assert list(packages_on_the_page()) == [name for row in ROWS for name in row]
 
 
 def test_arrows_are_the_imports() -> None:
-    page, source = rooms_on_the_page(), rooms_in_the_source()
-    for rooms in (page, source):  # what nearly all of them use is not worth an arrow
-        for name in rooms:
-            rooms[name] -= {"exceptions", "_common", "_version"}
+    page, source = packages_on_the_page(), packages_in_the_source()
+    for packages in (page, source):  # what nearly all of them use is not worth an arrow
+        for name in packages:
+            packages[name] -= {"exceptions", "_common", "_version"}
     assert page == source
 
 
-def test_the_walk_leads_to_what_is_there() -> None:
+def test_the_data_flow_names_what_exists() -> None:
     places = _PLACE.findall(PAGE)
     assert len(places) > 8
     missing = [(path, name) for path, name in places if name not in defined_in(SOURCE / path)]

@@ -1,5 +1,5 @@
 import { button, degreeText, fill, make } from "/shared/elements.js";
-import { FreshRoom } from "../fresh_room.js";
+import { FreshView } from "../fresh_view.js";
 import { JobLine } from "../jobs.js";
 import { Pager, checks, choice, field, fields, named, namesChecked, percent, table } from "../tables.js";
 
@@ -18,7 +18,7 @@ const FIXED = [
 ];
 
 /** Parameters or rules from the data; nothing changes before it is accepted. */
-class LearnRoom extends FreshRoom {
+class LearnView extends FreshView {
   constructor(place, studio) {
     super(place, studio, "learn");
     this.all = false;
@@ -112,7 +112,7 @@ class LearnRoom extends FreshRoom {
 
   showChoices({ hasData, reading, targets, columns, edits, missing }) {
     const labels = targets.length > 0;
-    let text = edits ? `${edits} labels were changed in the room Data; they count here.` : "";
+    let text = edits ? `${edits} labels were changed in the Data view; they count here.` : "";
     if (!labels) text = "The data has no labels of what the rules conclude on.";
     if (reading) text = "The data is being read.";
     if (!hasData) text = "There is no data. Start the studio with some: pinesy studio RULES DATA";
@@ -208,8 +208,8 @@ class LearnRoom extends FreshRoom {
   }
 }
 
-/** Fill the room. */
+/** Fill the view. */
 export async function open(place, studio) {
-  const room = new LearnRoom(place, studio);
-  await room.update();
+  const view = new LearnView(place, studio);
+  await view.update();
 }

@@ -1,4 +1,4 @@
-"""The room Data: how right the rules are on the data, which rows are suspicious, other labels."""
+"""The Data view: the accuracy of the rules, suspicious rows, changed labels."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -19,16 +19,16 @@ from pinesy.learning import Audit, DecisionReport
 from pinesy.learning.rules_again import AuditedRules, unused_inputs
 from pinesy.learning.set_audits import Judged
 from pinesy.samples import Batch, columns_of, read_samples, value_texts
-from pinesy.studio.learn_room import learned_difference
-from pinesy.studio.question import place_of
+from pinesy.studio.learn_view import learned_difference
+from pinesy.studio.question import value_index
 from pinesy.studio.row_table import LabelEdit
 from pinesy.studio.session import (
-    Asked,
+    Payload,
     Session,
     calibrated_evidence,
     calibrated_of,
     endpoints,
-    page_asked,
+    page_bounds,
 )
 
 Order = npt.NDArray[np.intp]
@@ -39,11 +39,11 @@ POINTS, TABLE, PAIRS, RULES, IMAGES = 100, 20, 50, 20, 8
 METHODS: tuple[str, ...] = ("auto", *get_args(Judged))
 #: What rows are sorted by.
 SORTS = ("worst", "row", "suspicion", "nabla", "support", "label")
-#: Seconds that learning may take to tell what other labels change.
+#: Seconds that learning may take to show what changed labels change.
 SECONDS = 60.0
 
 
-def overview(session: Session, _asked: Asked) -> dict[str, Any]:
+def overview(session: Session, _payload: Payload) -> dict[str, Any]:
     """Return which labels there are, and those that were changed."""
     batch = session.labelled()
     return {
@@ -66,17 +66,17 @@ def _edit(batch: Batch, edit: LabelEdit) -> dict[str, Any]:
     }
 
 
-def evaluate(session: Session, asked: Asked) -> dict[str, Any]:
+def evaluate(session: Session, payload: Payload) -> dict[str, Any]:
     """Begin to compare predictions with the labels of ``attribute`` (null for the last one)."""
-    name = asked.get("attribute")
+    name = payload.get("attribute")
     if name is not None and not isinstance(name, str):
         raise DataError(f"an attribute is named by a text; got {name!r:.60}")
     return session.jobs.start("evaluate", lambda: decision_report(session, name)).status()
 
 
-def audit(session: Session, asked: Asked) -> dict[str, Any]:
-    """Begin to judge the labels by a ``method``; then `page` shows the rows."""
-    method = asked.get("method", "auto")
+def audit(session: Session, payload: Payload) -> dict[str, Any]:
+    """Begin to audit the labels by a ``method``; then `page` shows the rows."""
+    method = payload.get("method", "auto")
 
     def work() -> dict[str, Any]:
         audited = audit_of(session, method)
@@ -90,21 +90,22 @@ def audit(session: Session, asked: Asked) -> dict[str, Any]:
     return session.jobs.start("audit", work).status()
 
 
-def page(session: Session, asked: Asked) -> dict[str, Any]:
+def page(session: Session, payload: Payload) -> dict[str, Any]:
     """Return some rows of the audit, sorted.
 
-    Asked: ``method``, ``sort``, ``reversed``, ``start`` and ``count``.
+    Payload: ``method``, ``sort``, ``reversed``, ``start`` and ``count``.
     """
-    method, (start, count) = asked.get("method", "auto"), page_asked(asked)
+    method, (start, count) = payload.get("method", "auto"), page_bounds(payload)
     audited, batch = audit_of(session, method), session.labelled()
-    order = order_of(session, method, asked.get("sort", "worst"))
-    if asked.get("reversed"):
+    order = order_of(session, method, payload.get("sort", "worst"))
+    if payload.get("reversed"):
         order = order[::-1]
-    chosen = order[start : start + count].tolist()
     return {
         "total": len(order),
         "start": start,
-        "rows": [_row(session, batch, audited.row(i)) for i in chosen],
+        "rows": [
+            _row(session, batch, audited.row(i)) for i in order[start : start + count].tolist()
+        ],
     }
 
 
@@ -116,7 +117,7 @@ def _row(session: Session, batch: Batch, row: Mapping[str, Any]) -> dict[str, An
         "suspicious": row["suspicious"],
         "row": i,
         "line": int(batch.lines[i]),
-        "ids": {title: str(entry) for title, entry in batch.ids_of(i).items()},
+        "ids": {title: str(name) for title, name in batch.ids_of(i).items()},
         "attribute": name,
         "place": None if target.is_graded else int(target.labels[i]),
         "repaired": row["repaired"],
@@ -124,36 +125,36 @@ def _row(session: Session, batch: Batch, row: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def label(session: Session, asked: Asked) -> dict[str, Any]:
+def label(session: Session, payload: Payload) -> dict[str, Any]:
     """Change the label of ``row`` and ``attribute`` to the value at ``place``."""
-    batch, name = session.labelled(), asked.get("attribute")
+    batch, name = session.labelled(), payload.get("attribute")
     if not isinstance(name, str) or name not in batch.targets:
         raise DataError(f"the data has no labels of {name!r:.60}")
-    place = place_of(batch.targets[name].attribute, asked.get("place"))
-    row = check_integer(asked.get("row"), "row", error=DataError)
+    index = value_index(batch.targets[name].attribute, payload.get("place"))
+    row = check_integer(payload.get("row"), "row", error=DataError)
     session.rows.line(row)  # raises if there is none
-    session.labels.add(session.rows.batch(), row, name, place)
-    return overview(session, asked)
+    session.labels.add(session.rows.batch(), row, name, index)
+    return overview(session, payload)
 
 
-def undo_label(session: Session, asked: Asked) -> dict[str, Any]:
+def undo_label(session: Session, payload: Payload) -> dict[str, Any]:
     """Take the last change of a label back."""
     session.labels.undo()
-    return overview(session, asked)
+    return overview(session, payload)
 
 
-def consequences(session: Session, asked: Asked) -> dict[str, Any]:
-    """Begin to learn with the labels of the file and as they were changed; tell what differs.
+def consequences(session: Session, payload: Payload) -> dict[str, Any]:
+    """Begin to learn with the labels of the file and with the changed ones; report the difference.
 
-    Asked: ``method`` of learning.
+    Payload: ``method`` of learning.
     """
-    method = asked.get("method", "exact")
+    method = payload.get("method", "exact")
     rules, edited, before = session.work.rules, session.with_labels(), session.rows.batch()
     work = partial(learned_difference, rules, before, edited, method)
     return session.jobs.start("consequences", work, seconds=SECONDS).status()
 
 
-# --- what is found of the data with rules and labels as they are: made once, then remembered -----
+# --- reports on the data with the present rules and labels: computed once, then cached -----------
 
 
 def decision_report(session: Session, name: str | None) -> dict[str, Any]:
@@ -179,7 +180,7 @@ def decision_report(session: Session, name: str | None) -> dict[str, Any]:
 
 
 def _curve(report: DecisionReport) -> list[list[float]]:
-    """Return shares of the samples, the surest ones, and how many of these are right."""
+    """Return shares of the samples, the surest first, and the accuracy on each share."""
     counts = np.unique(np.linspace(1, report.samples, POINTS).round().astype(int))
     accuracies = report.selective_accuracy[counts - 1]
     pairs = zip(counts / report.samples, accuracies, strict=True)
@@ -192,25 +193,25 @@ def _confused(report: DecisionReport) -> list[dict[str, Any]]:
     np.fill_diagonal(wrong, 0)
     names = [*report.values, "undecided"]
     order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
-    pairs = [divmod(int(at), wrong.shape[1]) for at in order if wrong.flat[at]]
+    pairs = [divmod(int(index), wrong.shape[1]) for index in order if wrong.flat[index]]
     return [
         {"true": names[u], "predicted": names[v], "samples": int(wrong[u, v])} for u, v in pairs
     ]
 
 
 def _coverage(session: Session, batch: Batch) -> dict[str, Any] | None:
-    """Return how often true values are in their sets, if the rules are calibrated."""
+    """Return the coverage of the sets of values, if the rules are calibrated."""
     work = session.work
     if work.calibrated is None:
         return None
     columns = column_slices(work.rules.inputs)
-    given = {name: batch.evidence[:, part] for name, part in columns.items()}
+    inputs = {name: batch.evidence[:, part] for name, part in columns.items()}
     names = [a.name for a in work.rules.outputs]
     if isinstance(work.calibrated, CalibratedAnswers):
         names = list(work.calibrated.outputs)
     targets = {name: t for name, t in batch.targets.items() if name in names} or batch.targets
     try:
-        evidence = calibrated_evidence(work, given)
+        evidence = calibrated_evidence(work, inputs)
         return coverage(calibrated_of(work), evidence, targets).to_dict()
     except PinesyError as error:
         return {"error": str(error)}
@@ -243,19 +244,19 @@ def audited_rules(session: Session) -> AuditedRules:
 
 
 def table_columns(session: Session, batch: Batch) -> dict[str, Any]:
-    """Return what is known of the samples, with the columns that induced rules do not use."""
+    """Return the columns of the samples, with those that induced rules do not use."""
     rules = session.work.rules
     columns, unused = columns_of(batch, rules.inputs), unused_inputs(rules)
     if session.data_path is None or not unused:
         return columns
-    read = read_samples(
+    batches = read_samples(
         session.data_path,
         unused,
         known=rules.attributes.values(),
         optional=[a.name for a in unused],
-        **session.how,
+        **session.read_options,
     )
-    return columns | columns_of(Batch.joined(list(read)), unused)
+    return columns | columns_of(Batch.joined(list(batches)), unused)
 
 
 def order_of(session: Session, method: object, sort: object) -> Order:
@@ -279,7 +280,7 @@ def order_of(session: Session, method: object, sort: object) -> Order:
 
 
 def _label_keys(batch: Batch) -> Any:
-    """Return the places of the labels of the last attribute that has some."""
+    """Return the indices of the labels of the last attribute that has labels."""
     target = list(batch.targets.values())[-1]
     return target.distributions.argmax(axis=1) if target.is_graded else target.labels
 

@@ -1,4 +1,4 @@
-"""The room Learn: learns as the library does, stops, and changes nothing until it is accepted."""
+"""The Learn view: learns as the library does, stops, and changes nothing until it is accepted."""
 
 import time
 from pathlib import Path
@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from pinesy import Cascade, induction, learn, load, parse
 from pinesy._common.console import check_stop
-from pinesy.studio import Session, learn_room
+from pinesy.studio import Session, learn_view
 from studio.conftest import ask, client_of
 
 
@@ -63,7 +63,7 @@ def test_learning_is_stopped_and_nothing_changes(
             check_stop()
             time.sleep(0.001)
 
-    monkeypatch.setattr(learn_room, "propose_learning", endless)
+    monkeypatch.setattr(learn_view, "propose_learning", endless)
     status = data_client.post("/api/learn/start", json={}).json()
     assert status["state"] == "running"
     again = data_client.post("/api/learn/start", json={})

@@ -1,4 +1,4 @@
-"""The room Sample: the rows of the data, and what the rules make of one sample."""
+"""The Sample view: the rows of the data, and what the rules make of one sample."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from pinesy.display.cascade_picture import roles_of
 from pinesy.display.images import data_uri
 from pinesy.engine.program import Program
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.exchange.page_data import NumberedTexts, attribute_data, content_of
+from pinesy.exchange.page_data import NumberedTexts, attribute_data, input_content
 from pinesy.explanations import explain
 from pinesy.explanations.labels import number_text
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -20,9 +20,9 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples import value_texts
-from pinesy.studio.question import Image, image_of, sample_given
+from pinesy.studio.question import Image, image_of, read_sample
 from pinesy.studio.row_table import RowTable
-from pinesy.studio.session import Asked, Session, endpoints, page_asked
+from pinesy.studio.session import Payload, Session, endpoints, page_bounds
 
 #: Cells of a row, at most, and values of a distribution that a cell shows.
 MOST_CELLS, CELL_VALUES = 12, 3
@@ -34,18 +34,17 @@ SIDE, DIGIT = 28, 20
 PAPER = 32
 
 
-def form(session: Session, _asked: Asked) -> dict[str, Any]:
+def form(session: Session, _payload: Payload) -> dict[str, Any]:
     """Return the attributes, with what their controls and bars need.
 
     Roles are those of `roles_of`; `pictured` names the inputs that a network reads.
     """
     rules = session.work.rules
     domains = NumberedTexts()
-    every = [*rules.inputs, *(s.output for s in rules.order)]
     roles = roles_of(rules)
     attributes = [
         attribute_data(a, domains.number(tuple(value_texts(a)))) | {"role": roles[a.name]}
-        for a in every
+        for a in (*rules.inputs, *(s.output for s in rules.order))
     ]
     names = pictured(session.work.model, rules)
     return {"attributes": attributes, "domains": list(domains), "pictured": names}
@@ -71,30 +70,30 @@ def pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
 # --- the rows of the data -------------------------------------------------------------------
 
 
-def rows(session: Session, asked: Asked) -> dict[str, Any]:
+def rows(session: Session, payload: Payload) -> dict[str, Any]:
     """Return a page of the data as texts: `count` rows from `start` on."""
-    table, (start, count) = session.rows, page_asked(asked)
+    table, (start, count) = session.rows, page_bounds(payload)
     total = len(table)
-    shown = table.inputs[:MOST_CELLS]
+    columns = table.inputs[:MOST_CELLS]
     return {
         "total": total,
         "finished": table.finished,
-        "columns": [a.name for a in shown],
-        "left": len(table.inputs) - len(shown),
-        "rows": [_row(session, table, i, shown) for i in range(start, min(start + count, total))],
+        "columns": [a.name for a in columns],
+        "left": len(table.inputs) - len(columns),
+        "rows": [_row(session, table, i, columns) for i in range(start, min(start + count, total))],
     }
 
 
 def _row(
-    session: Session, table: RowTable, number: int, shown: tuple[Attribute, ...]
+    session: Session, table: RowTable, index: int, columns: tuple[Attribute, ...]
 ) -> dict[str, Any]:
-    evidence, rules = table.sample(number), session.work.rules
-    targets = table.targets(number)
+    evidence, rules = table.sample(index), session.work.rules
+    targets = table.targets(index)
     return {
-        "row": number,
-        "line": table.line(number),
-        "cells": [_cell(a, content_of(a, evidence[a.name])) for a in shown],
-        "images": _pictures(table, number, [a.name for a in shown]),
+        "row": index,
+        "line": table.line(index),
+        "cells": [_cell(a, input_content(a, evidence[a.name])) for a in columns],
+        "images": _pictures(table, index, [a.name for a in columns]),
         "targets": {
             name: _cell(rules[name].output, {"value" if type(t) is int else "degrees": t})
             for name, t in targets.items()
@@ -103,7 +102,7 @@ def _row(
 
 
 def _cell(attribute: Attribute, content: Mapping[str, Any]) -> str:
-    """Return what is given for an attribute in a few words."""
+    """Return a short text of the evidence on an attribute."""
     texts = value_texts(attribute)
     if "value" in content:
         return texts[int(content["value"])]
@@ -116,43 +115,44 @@ def _cell(attribute: Attribute, content: Mapping[str, Any]) -> str:
     return ", ".join(f"{text} {number_text(d, 3, '<', '>')}" for text, d in best if d > 0)
 
 
-def _pictures(table: RowTable, number: int, names: list[str]) -> dict[str, str]:
-    stored = table.images
-    return {name: data_uri(stored[name][number]) for name in names if name in stored}
+def _pictures(table: RowTable, index: int, names: list[str]) -> dict[str, str]:
+    images = table.images
+    return {name: data_uri(images[name][index]) for name in names if name in images}
 
 
-def row(session: Session, asked: Asked) -> dict[str, Any]:
+def row(session: Session, payload: Payload) -> dict[str, Any]:
     """Return what a row of the data gives for each input, with its images and targets."""
-    table, number = session.rows, check_integer(asked.get("row"), "row", error=DataError)
-    evidence = table.sample(number)
+    table, index = session.rows, check_integer(payload.get("row"), "row", error=DataError)
+    evidence = table.sample(index)
     return {
-        "line": table.line(number),
-        "inputs": {a.name: content_of(a, evidence[a.name]) for a in table.inputs},
-        "images": _pictures(table, number, [a.name for a in table.inputs]),
-        "targets": table.targets(number),
+        "line": table.line(index),
+        "inputs": {a.name: input_content(a, evidence[a.name]) for a in table.inputs},
+        "images": _pictures(table, index, [a.name for a in table.inputs]),
+        "targets": table.targets(index),
     }
 
 
 # --- one sample -----------------------------------------------------------------------------
 
 
-def digit(_session: Session, asked: Asked) -> dict[str, Any]:
+def digit(_session: Session, payload: Payload) -> dict[str, Any]:
     """Return the image that a network sees of a drawing or picture."""
-    return {"image": as_digit(image_of(asked.get("image"))).tolist()}
+    return {"image": as_digit(image_of(payload.get("image"))).tolist()}
 
 
-def infer(session: Session, asked: Asked) -> dict[str, Any]:
+def infer(session: Session, payload: Payload) -> dict[str, Any]:
     """Return the degrees of the attributes in `shown`, the heights behind them, and outcomes.
 
     A height below 1 is a contradiction; `outcomes` has codes, `verdicts` has them in words. Cost:
     the inference of all attributes, and the reading of those shown.
     """
     rules = session.work.rules
-    evidence, _ = sample_given(session, asked.get("sample"))
-    inference = _whole_program(rules).infer(evidence)
-    names = as_list(asked.get("shown", []), "shown")
-    shown = [name for name in names if isinstance(name, str) and name in inference]
-    degrees = {name: inference[name] for name in shown}
+    evidence, _ = read_sample(session, payload.get("sample"))
+    inference = _full_program(rules).infer(evidence)
+    names = as_list(payload.get("shown", []), "shown")
+    degrees = {
+        name: inference[name] for name in names if isinstance(name, str) and name in inference
+    }
     return {
         "version": session.version,
         "degrees": {name: pi.degrees.tolist() for name, pi in degrees.items()},
@@ -171,18 +171,18 @@ def _verdict(rules: Cascade, evidence: Mapping[str, Any], pi: Possibility) -> st
 
 
 @cached_on_owner
-def _whole_program(rules: Cascade) -> Program:
+def _full_program(rules: Cascade) -> Program:
     """Return the program of all attributes, the inputs included: they may be images or numbers."""
     return rules.compile([*rules.inputs, *(s.output for s in rules.order)])
 
 
-def path(session: Session, asked: Asked) -> dict[str, Any]:
+def path(session: Session, payload: Payload) -> dict[str, Any]:
     """Return what decides the outputs: the attributes that their explanations rest on, and links.
 
     Where rules contradict each other, `clashes` names the attributes that they do on.
     """
     rules = session.work.rules
-    evidence, _ = sample_given(session, asked.get("sample"))
+    evidence, _ = read_sample(session, payload.get("sample"))
     nodes: dict[str, None] = {}
     links: dict[tuple[str, str], None] = {}
     clashes: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Files are written in one place of the house, `_common/files.py`, which makes them whole."""
+"""Files are written in one place, `_common/files.py`, atomically."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""The rooms Why, Data and Learn in a real browser: the main act of each, by mouse and by keys."""
+"""The views Why, Data and Learn in a real browser: the main act of each, by mouse and by keys."""
 
 import json
 import threading
@@ -12,16 +12,16 @@ from playwright.sync_api import Page, expect
 from browser import PATIENCE, picture
 from pinesy import why_not
 from pinesy._common.console import check_stop, progress
-from pinesy.studio import Session, learn_room
+from pinesy.studio import Session, learn_view
 
 Serving = Callable[[Session], str]
 
 
-def enter(tab: Page, address: str, room: str) -> Any:
-    """Open a studio at a room; return its panel."""
+def enter(tab: Page, address: str, view: str) -> Any:
+    """Open a studio at a view; return its panel."""
     tab.set_viewport_size({"width": 1000, "height": 720})
-    tab.goto(f"{address}#{room}")
-    panel = tab.locator(f"#panel-{room}")
+    tab.goto(f"{address}#{view}")
+    panel = tab.locator(f"#panel-{view}")
     expect(panel).to_have_attribute("data-ready", "true", timeout=PATIENCE)
     return panel
 
@@ -98,7 +98,7 @@ def test_learning_is_compared_accepted_and_undone(
     expect(panel).to_contain_text("rules have other parameters")
     assert labelled.work.rules is before
     picture(tab, "studio-learn")
-    with tab.expect_response("**/learn/status") as looked:  # the room looks again: other rules
+    with tab.expect_response("**/learn/status") as looked:  # the view looks again: other rules
         panel.get_by_role("button", name="Accept").click()
     looked.value.finished()
     tab.wait_for_timeout(50)
@@ -123,7 +123,7 @@ def test_learning_is_stopped_by_a_page_that_was_opened_again(
                 check_stop()
                 begun.wait(0.01)
 
-    monkeypatch.setattr(learn_room, "propose_learning", endless)
+    monkeypatch.setattr(learn_view, "propose_learning", endless)
     panel = enter(tab, serving(labelled), "learn")
     panel.get_by_role("button", name="Learn", exact=True).click()
     expect(panel.locator(".job")).to_contain_text("fronts · 3 of 10")
@@ -147,8 +147,8 @@ def test_names_with_markup_are_texts(tab: Page, serving: Serving, tmp_path: Path
     data.write_text(json.dumps({MARKUP: "c", "d": "</script>", "id": MARKUP}))
     session = Session.open(rules, data)
     address = serving(session)
-    for room, seen in (("why", ".answer"), ("data", ".rows-table"), ("learn", "form, .checks")):
-        panel = enter(tab, address, room)
+    for view, seen in (("why", ".answer"), ("data", ".rows-table"), ("learn", "form, .checks")):
+        panel = enter(tab, address, view)
         expect(panel.locator(seen).first).to_contain_text("d")
         tab.reload()
     assert tab.title() == "pinesy studio"

@@ -1,4 +1,4 @@
-"""The page around the rooms, and the main acts of Rules and Sample, in a real browser."""
+"""The page around the views, and the main acts of Rules and Sample, in a real browser."""
 
 import json
 import re
@@ -17,21 +17,21 @@ from pinesy.display.images import png
 from pinesy.problems import addition, digits
 from pinesy.studio import Session
 from pinesy.studio.session import Work
-from pinesy.studio.web_application import ROOMS, redirect_file
-from studio.test_sample_room import by_columns
+from pinesy.studio.web_application import VIEWS, redirect_file
+from studio.test_sample_view import by_columns
 from studio.test_session import touch
 
 Serving = Callable[[Session], str]
-ROOM_NAMES = list(ROOMS)
+VIEW_NAMES = list(VIEWS)
 
 
-def go(tab: Page, address: str, room: str) -> None:
-    """Open a room, by its tab if the page is there, and wait for it."""
+def go(tab: Page, address: str, view: str) -> None:
+    """Open a view, by its tab if the page is there, and wait for it."""
     if tab.url.startswith("about:"):
-        tab.goto(f"{address}#{room}")
+        tab.goto(f"{address}#{view}")
     else:
-        tab.locator(f"#tab-{room}").click()
-    expect(tab.locator(f"#panel-{room}")).to_have_attribute("data-ready", "true")
+        tab.locator(f"#tab-{view}").click()
+    expect(tab.locator(f"#panel-{view}")).to_have_attribute("data-ready", "true")
 
 
 def shown_degrees(tab: Page, name: str) -> list[float]:
@@ -224,8 +224,8 @@ def test_markup_in_names_and_values_is_text(tab: Page, serving: Serving) -> None
     )
     session = Session(Work(parse(text), text), title=evil)
     address = serving(session)
-    for room in ROOM_NAMES:
-        go(tab, address, room)
+    for view in VIEW_NAMES:
+        go(tab, address, view)
         expect(tab.locator("#source")).to_have_text(evil)
         assert tab.locator("main script, main img[src=x]").count() == 0
         assert tab.evaluate("window.hit") is None
@@ -236,14 +236,14 @@ def test_markup_in_names_and_values_is_text(tab: Page, serving: Serving) -> None
     assert other.evaluate(f"(() => {{ {attempt} }})()") == "TypeError"
 
 
-def test_a_phone_has_room_for_it(tab: Page, serving: Serving, session: Session) -> None:
+def test_a_phone_fits_it(tab: Page, serving: Serving, session: Session) -> None:
     tab.set_viewport_size({"width": 360, "height": 700})
     tab.emulate_media(color_scheme="dark")
     address = serving(session)
-    for room in ROOM_NAMES:
-        go(tab, address, room)
+    for view in VIEW_NAMES:
+        go(tab, address, view)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360
-        expect(tab.locator(f"#panel-{room}")).to_have_css(
+        expect(tab.locator(f"#panel-{view}")).to_have_css(
             "padding-left", "16px"
         )  # no text at edges
     picture(tab, "studio-phone")

@@ -1,4 +1,4 @@
-"""What the room Sample is told: the same as Python tells, and a clear word where it cannot be."""
+"""What the Sample view is told: the same as Python tells, and a clear word where it cannot be."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from browser import SAILING
 from pinesy import NeuroSymbolic, parse
 from pinesy.problems import addition
 from pinesy.studio import Session
-from pinesy.studio.sample_room import as_digit
+from pinesy.studio.sample_view import as_digit
 from pinesy.studio.session import Work
 from studio.conftest import client_of
 

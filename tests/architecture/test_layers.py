@@ -54,7 +54,7 @@ TYPE_CYCLES = {
 def read_sources() -> dict[str, str]:
     """Return the text of every module by its dotted name; packages end in ``.__init__``.
 
-    The front door imports when it is asked; what, its stub says.
+    The root imports lazily; its stub names the imports.
     """
     texts = {
         ".".join(["pinesy", *path.relative_to(SOURCE).with_suffix("").parts]): path.read_text()
@@ -63,7 +63,7 @@ def read_sources() -> dict[str, str]:
     return texts | {"pinesy.__init__": (SOURCE / "__init__.pyi").read_text()}
 
 
-def room(name: str) -> str:
+def package_of(name: str) -> str:
     """Return the folder, or the module of the root, that a dotted name belongs to."""
     return name.split(".")[1]
 
@@ -108,7 +108,7 @@ def violations(sources: Mapping[str, str]) -> list[str]:
     """Return what is wrong with the imports of the given modules, one line for each."""
     names = set(sources)
     graph = {n: sorted(set(imports(n, text, names))) for n, text in sources.items()}
-    wrong = [f"{name} is in no layer" for name in graph if room(name) not in LAYERS]
+    wrong = [f"{name} is in no layer" for name in graph if package_of(name) not in LAYERS]
     try:
         TopologicalSorter(
             {n: [m for m in used if TYPE_CYCLES.get(n) != m] for n, used in graph.items()}
@@ -119,22 +119,22 @@ def violations(sources: Mapping[str, str]) -> list[str]:
         for module in imported:
             if module not in names:
                 wrong.append(f"{name} imports {module}, which does not exist")
-            elif room(module) != room(name) and layer(module) >= layer(name):
+            elif package_of(module) != package_of(name) and layer(module) >= layer(name):
                 wrong.append(f"{name} imports {module}, which is not in a lower layer")
     return wrong
 
 
 def layer(name: str) -> int:
     """Return the number of the row of a module; one that is in no row is above all."""
-    return LAYERS.get(room(name), len(ROWS))
+    return LAYERS.get(package_of(name), len(ROWS))
 
 
 def test_every_import_goes_down() -> None:
     assert violations(read_sources()) == []
 
 
-def test_every_row_is_a_room() -> None:
-    assert set(LAYERS) == {room(name) for name in read_sources()}
+def test_every_row_is_a_package() -> None:
+    assert set(LAYERS) == {package_of(name) for name in read_sources()}
 
 
 UPWARD = [
@@ -197,12 +197,12 @@ def test_display_is_imported_when_a_method_is_called_and_not_before() -> None:
 
 def test_html_and_plots_are_written_by_display() -> None:
     """The page in one file is an export format, and writes its own HTML."""
-    assert {room(name) for name in importing("matplotlib")} == {"display"}
-    assert {room(name) for name in importing("html")} == {"display", "exchange"}
+    assert {package_of(name) for name in importing("matplotlib")} == {"display"}
+    assert {package_of(name) for name in importing("html")} == {"display", "exchange"}
 
 
 def test_pytorch_is_imported_by_networks_alone() -> None:
-    assert {room(name) for name in importing("torch")} == {"nets"}
+    assert {package_of(name) for name in importing("torch")} == {"nets"}
 
 
 def test_the_library_does_not_know_its_reproduction() -> None:

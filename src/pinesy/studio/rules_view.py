@@ -1,4 +1,4 @@
-"""The room Rules: the text of the rules, what is wrong with it, what is odd in it, its graph."""
+"""The Rules view: the text of the rules, what is wrong with it, what is odd in it, its graph."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
-from pinesy.studio.session import Asked, Session, endpoints
+from pinesy.studio.session import Payload, Session, endpoints
 
 #: Words that begin statements, beside those that the language reserves.
 STATEMENTS = ["const", "cuts", "for", "function", "include", "joint", "named", "number", "version"]
@@ -22,14 +22,14 @@ QUICK = 20_000
 FOLD_ABOVE = 60
 #: Boxes of a layer, at most; the others of it are folded into one.
 LAYER = 60
-#: Names that a folded box tells of its members.
-TOLD = 6
+#: Members that a folded box names.
+MEMBERS = 6
 #: Times that the boxes of layers are put in the order of what they are linked with.
 SWEEPS = 4
 Layers = Mapping[int, Sequence[str]]
 
 
-def text(session: Session, _asked: Asked) -> dict[str, Any]:
+def text(session: Session, _payload: Payload) -> dict[str, Any]:
     """Return the rules as text, the words of the language, and whether there is a file for them."""
     path = session.path
     return {
@@ -39,31 +39,31 @@ def text(session: Session, _asked: Asked) -> dict[str, Any]:
     }
 
 
-def look(session: Session, asked: Asked) -> dict[str, Any]:
-    """Read a text without using it: what `check` finds in it. Errors have their place."""
-    rules = _parsed(session, asked)
+def look(session: Session, payload: Payload) -> dict[str, Any]:
+    """Read a text without using it: what `check` finds in it. Errors have line and column."""
+    rules = _parsed(session, payload)
     premises = sum(len(rule.premise.propositions) for s in rules.rule_sets for rule in s.rules)
-    if premises > QUICK and not asked.get("thoroughly"):
+    if premises > QUICK and not payload.get("thoroughly"):
         return {"summary": repr(rules), "findings": None}
     report = rules.check()
     findings = [{"level": f.level, "kind": f.kind, "text": str(f)} for f in report.findings]
     return {"summary": f"{rules!r}\n{report.cost}", "findings": findings}
 
 
-def use(session: Session, asked: Asked) -> dict[str, Any]:
-    """Go on with the rules of a text, in all rooms."""
-    rules = _parsed(session, asked)
+def use(session: Session, payload: Payload) -> dict[str, Any]:
+    """Go on with the rules of a text, in all views."""
+    rules = _parsed(session, payload)
     with session.lock:
-        session.use(session.work.with_rules(rules, asked["text"]))
+        session.use(session.work.with_rules(rules, payload["text"]))
     return {"version": session.version}
 
 
-def save(session: Session, asked: Asked) -> dict[str, Any]:
+def save(session: Session, payload: Payload) -> dict[str, Any]:
     """Write the text that is used to its file, unless that changed meanwhile."""
     path = session.path
     if path is None or path.suffix != ".rules":
         raise DataError("these rules come from no .rules file; download them instead")
-    if str(path) in session.changed_files() and not asked.get("replace"):
+    if str(path) in session.changed_files() and not payload.get("replace"):
         raise DataError(f"{path} changed on disk; load it again or keep what is here first")
     with writing(path) as stream:
         stream.write(session.work.text)
@@ -71,14 +71,14 @@ def save(session: Session, asked: Asked) -> dict[str, Any]:
     return {"file": path.name}
 
 
-def graph(session: Session, asked: Asked) -> dict[str, Any]:
+def graph(session: Session, payload: Payload) -> dict[str, Any]:
     """Return the cascade as a picture; `unfolded` names folded boxes to be opened."""
-    unfolded = {str(key) for key in as_list(asked.get("unfolded", []), "unfolded")}
+    unfolded = {str(key) for key in as_list(payload.get("unfolded", []), "unfolded")}
     return {"version": session.version, **rule_graph(session.work.rules, unfolded)}
 
 
-def _parsed(session: Session, asked: Asked) -> Cascade:
-    written = asked.get("text")
+def _parsed(session: Session, payload: Payload) -> Cascade:
+    written = payload.get("text")
     if not isinstance(written, str):
         raise DataError("there is no text of rules")
     directory: Path | None = session.path.parent if session.path is not None else None
@@ -86,13 +86,13 @@ def _parsed(session: Session, asked: Asked) -> Cascade:
 
 
 def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]:
-    """Return boxes with their places, and the links between them with how many there are.
+    """Return boxes with layers and ranks, and the links between them with their counts.
 
     Parameters
     ----------
     unfolded : keys of folded boxes whose members are to be shown
 
-    Places are whole numbers: layers from the inputs on, and ranks within them. Cost: linear in
+    Layers are counted from the inputs on, ranks within a layer. Cost: linear in
     the premises, times `SWEEPS`.
     """
     nodes = graph_of(rules, FOLD_ABOVE, [key.removeprefix("fold ") for key in unfolded])
@@ -101,8 +101,8 @@ def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]
     keys = {node: key for key, members in boxes.items() for node in members}
     links: defaultdict[tuple[str, str], int] = defaultdict(int)
     for node in nodes:
-        for used, times in node.used.items():
-            links[keys[used], keys[node]] += times
+        for source, count in node.used.items():
+            links[keys[source], keys[node]] += count
     rows = {n: list(dict.fromkeys(keys[node] for node in layer)) for n, layer in layers.items()}
     ranks = _ranks(rows, links)
     roles = roles_of(rules)
@@ -116,7 +116,7 @@ def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]
                 "layer": layer,
                 "rank": ranks[key],
                 "count": len(names[key]),
-                "members": names[key][:TOLD],
+                "members": names[key][:MEMBERS],
                 "role": roles[names[key][0]],
                 "rules": boxes[key][0].rules,
             }
@@ -124,7 +124,7 @@ def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]
             for key in row
         ],
         "links": [[*pair, count] for pair, count in links.items()],
-        "home": {name: key for key, own in names.items() for name in own if name != key},
+        "home": {name: key for key, members in names.items() for name in members if name != key},
     }
 
 
@@ -133,28 +133,28 @@ def _layers(nodes: Sequence[GraphNode]) -> dict[int, list[GraphNode]]:
     layers: defaultdict[int, list[GraphNode]] = defaultdict(list)
     first: dict[GraphNode, int] = {}
     for node in nodes:
-        for used in node.used:
-            first.setdefault(used, node.level)
+        for source in node.used:
+            first.setdefault(source, node.level)
     for node in nodes:
         layers[node.level if node.rules else first[node] - 1].append(node)
     return layers
 
 
 def _boxes(layers: Mapping[int, Sequence[GraphNode]]) -> dict[str, list[GraphNode]]:
-    """Return what each box holds: a node, but those of a layer beyond `LAYER` share one."""
+    """Return the nodes of each box: one, but those of a layer beyond `LAYER` share a box."""
     boxes: dict[str, list[GraphNode]] = {}
     for layer in layers.values():
-        alone = len(layer) if len(layer) <= LAYER else LAYER - 1
-        for node in layer[:alone]:
+        n_single = len(layer) if len(layer) <= LAYER else LAYER - 1
+        for node in layer[:n_single]:
             name = node.attributes[0].name
             boxes[f"fold {name}" if len(node.attributes) > 1 else name] = [node]
-        if layer[alone:]:
-            boxes[f"rest {layer[alone].attributes[0].name}"] = list(layer[alone:])
+        if layer[n_single:]:
+            boxes[f"rest {layer[n_single].attributes[0].name}"] = list(layer[n_single:])
     return boxes
 
 
 def _ranks(layers: Layers, links: Collection[tuple[str, str]]) -> dict[str, int]:
-    """Return the place of each box in its layer, near the middle of what it is linked with."""
+    """Return the rank of each box in its layer, near the middle of its neighbours."""
     ranks = {key: rank for layer in layers.values() for rank, key in enumerate(layer)}
     middles = {key: len(layer) / 2 for layer in layers.values() for key in layer}
     linked: defaultdict[str, list[str]] = defaultdict(list)
@@ -162,13 +162,13 @@ def _ranks(layers: Layers, links: Collection[tuple[str, str]]) -> dict[str, int]
         linked[start].append(end)
         linked[end].append(start)
 
-    def place(key: str) -> float:
-        near = [ranks[other] - middles[other] for other in linked[key] or [key]]
-        return sum(near) / len(near)
+    def barycentre(key: str) -> float:
+        offsets = [ranks[other] - middles[other] for other in linked[key] or [key]]
+        return sum(offsets) / len(offsets)
 
     for _ in range(SWEEPS):
         for layer in layers.values():
-            for rank, key in enumerate(sorted(layer, key=place)):
+            for rank, key in enumerate(sorted(layer, key=barycentre)):
                 ranks[key] = rank
     return ranks
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from house.test_public_names import doors
+from architecture.test_public_names import public_modules
 
 pytest.importorskip("torch")
 
@@ -21,10 +21,10 @@ FOREIGN = ("pinesy.equations", "pinesy.exceptions", "pinesy.estimators")
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the public functions, constructors and methods, by what a user would call them."""
-    for door in doors():
-        if door in FOREIGN:
+    for module_name in public_modules():
+        if module_name in FOREIGN:
             continue
-        module = importlib.import_module(door)
+        module = importlib.import_module(module_name)
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing) and not issubclass(thing, Exception):

@@ -1,4 +1,4 @@
-"""The room Rules: errors at their places, rules that are used and saved, the graph."""
+"""The Rules view: errors at their places, rules that are used and saved, the graph."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from browser import SAILING
 from pinesy import Cascade, parse
 from pinesy.problems import addition, sudoku
 from pinesy.studio import Session
-from pinesy.studio.rules_room import LAYER, rule_graph
+from pinesy.studio.rules_view import LAYER, rule_graph
 from studio.test_session import touch
 
 

@@ -1,4 +1,4 @@
-"""The room Why: the same answers as the library's, and refusals in words."""
+"""The Why view: the same answers as the library's, and refusals in words."""
 
 import json
 from typing import Any

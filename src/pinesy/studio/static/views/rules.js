@@ -1,10 +1,10 @@
-// The room Rules: write rules, see what is wrong or odd at once, and how they hang together.
+// The Rules view: write rules, see what is wrong or odd at once, and how they hang together.
 import { button, fill, make, shortList } from "/shared/elements.js";
 import { Editor } from "../editor.js";
 import { RuleGraph } from "../graph.js";
 import { later, latest } from "../timing.js";
 
-class RulesRoom {
+class RulesView {
   constructor(place, studio, { text, keywords, file }) {
     Object.assign(this, { studio, used: text, version: studio.state.version });
     this.editor = new Editor(keywords, () => this.edited());
@@ -100,7 +100,7 @@ class RulesRoom {
     });
   }
 
-  /** The rules changed in another room, by undo or on disk. */
+  /** The rules changed in another view, by undo or on disk. */
   async follow() {
     this.version = this.studio.state.version;
     const { text } = await this.studio.ask("rules/text");
@@ -116,10 +116,10 @@ class RulesRoom {
 
 /** Show the rules. */
 export async function open(place, studio) {
-  const room = new RulesRoom(place, studio, await studio.ask("rules/text"));
+  const view = new RulesView(place, studio, await studio.ask("rules/text"));
   studio.addEventListener("state", () => {
-    if (studio.state.version !== room.version) studio.attempt(() => room.follow());
+    if (studio.state.version !== view.version) studio.attempt(() => view.follow());
   });
-  room.look(); // of many rules it takes long, and the text can be read meanwhile
-  await room.graph.load();
+  view.look(); // of many rules it takes long, and the text can be read meanwhile
+  await view.graph.load();
 }

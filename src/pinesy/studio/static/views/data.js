@@ -1,6 +1,6 @@
 import { button, counted, degreeText, fill, make } from "/shared/elements.js";
 import { curve } from "../curve.js";
-import { FreshRoom } from "../fresh_room.js";
+import { FreshView } from "../fresh_view.js";
 import { JobLine } from "../jobs.js";
 import { Pager, choice, field, fields, named, percent, sortHead, table } from "../tables.js";
 
@@ -15,11 +15,11 @@ const METHODS = [
 ];
 
 /** How right the rules are on the data, and which rows are suspicious. */
-class DataRoom extends FreshRoom {
+class DatasetView extends FreshView {
   constructor(place, studio) {
     super(place, studio, "data");
     this.before = null;
-    this.view = { sort: "worst", reversed: false };
+    this.order = { sort: "worst", reversed: false };
     this.figuresJob = new JobLine(studio);
     this.auditJob = new JobLine(studio);
     this.learnJob = new JobLine(studio);
@@ -100,8 +100,8 @@ class DataRoom extends FreshRoom {
   async evaluate() {
     const attribute = this.attributes.value;
     if (this.graded.has(attribute)) {
-      const told = `The labels of ${attribute} are distributions: no answer is the right one.`;
-      fill(this.figures, make("p", { class: "quiet" }, told));
+      const text = `The labels of ${attribute} are distributions: no answer is the right one.`;
+      fill(this.figures, make("p", { class: "quiet" }, text));
       return;
     }
     const found = await this.run(this.figuresJob, "data/evaluate", { attribute });
@@ -112,7 +112,7 @@ class DataRoom extends FreshRoom {
     const same = this.before?.attribute === found.attribute;
     const change = (key) => (same && this.before[key] !== found[key] ? `${percent(this.before[key])} → ` : "");
     const cell = (key) => change(key) + percent(found[key]);
-    const told = "Share of right answers on the surest share of the samples";
+    const text = "Share of right answers on the surest share of the samples";
     const parts = [
       table(
         "Predictions",
@@ -126,8 +126,8 @@ class DataRoom extends FreshRoom {
       make(
         "figure",
         {},
-        make("figcaption", {}, `${told}, from the surest one to all of them`),
-        curve(found.curve, told),
+        make("figcaption", {}, `${text}, from the surest one to all of them`),
+        curve(found.curve, text),
       ),
       ...this.coverageTable(found.coverage),
       ...this.confusion(found),
@@ -179,21 +179,21 @@ class DataRoom extends FreshRoom {
   }
 
   async page(start) {
-    const asked = { method: this.methods.value, ...this.view, start, count: ROWS };
+    const asked = { method: this.methods.value, ...this.order, start, count: ROWS };
     const { rows, total } = await this.studio.ask("data/page", asked);
     fill(this.rows, this.rowTable(rows));
     this.pager.show(start, rows.length, total);
   }
 
   async sort(sort, reversed) {
-    this.view = { sort, reversed };
+    this.order = { sort, reversed };
     await this.page(0);
     this.rows.querySelector('[aria-sort="ascending"] button, [aria-sort="descending"] button')?.focus();
   }
 
   rowTable(rows) {
     const head = (text, sort) =>
-      sortHead(text, sort, this.view, (...how) => this.studio.attempt(() => this.sort(...how)));
+      sortHead(text, sort, this.order, (...how) => this.studio.attempt(() => this.sort(...how)));
     const sorted = [["row", "row"], ["suspicion", "suspicion"], ["distance", "nabla"], ["label", "label"]];
     const filled = table("Rows", [], rows.map((row) => this.cells(row)), { class: "rows-table" });
     const heads = [
@@ -234,7 +234,7 @@ class DataRoom extends FreshRoom {
     return make("span", {}, `${row.attribute} `, select);
   }
 
-  /** Look at a row in the room of samples. */
+  /** Look at a row in the view of samples. */
   open(row) {
     this.studio.setSample({ row, inputs: {} });
     this.studio.go("sample");
@@ -282,17 +282,17 @@ class DataRoom extends FreshRoom {
     if (!found) return fill(place, "Learning was stopped.");
     const pair = ([s, r]) => `s ${degreeText(s)}, r ${degreeText(r)}`;
     const rows = found.rows.map((row) => [row.set, make("code", {}, row.text), pair(row.before), pair(row.after)]);
-    const told = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
+    const text = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
     return fill(
       place,
-      make("p", {}, told),
+      make("p", {}, text),
       rows.length ? table("Parameters", ["set", "rule", "with the file's labels", "with these"], rows) : null,
     );
   }
 }
 
-/** Fill the room. */
+/** Fill the view. */
 export async function open(place, studio) {
-  const room = new DataRoom(place, studio);
-  await room.update();
+  const view = new DatasetView(place, studio);
+  await view.update();
 }

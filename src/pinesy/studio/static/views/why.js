@@ -2,7 +2,7 @@ import { DistributionBars } from "/shared/bars.js";
 import { button, fill, listed, make } from "/shared/elements.js";
 import { winnersOf } from "/shared/engine.js";
 import { explanationTree } from "../explanation_tree.js";
-import { FreshRoom } from "../fresh_room.js";
+import { FreshView } from "../fresh_view.js";
 import { JobLine } from "../jobs.js";
 import { checks, choice, field, fields, named, namesChecked } from "../tables.js";
 
@@ -12,7 +12,7 @@ const LIMITS = [3, 10, 60, 600];
 const MOST_INPUTS = 100;
 
 /** Why a value is as possible and as certain as it is, and why another is not. */
-class WhyRoom extends FreshRoom {
+class WhyView extends FreshView {
   constructor(place, studio) {
     super(place, studio, "why");
     Object.assign(this, { version: null, shown: null, rival: null, asked: null, running: null });
@@ -29,7 +29,7 @@ class WhyRoom extends FreshRoom {
     return this.take() || this.stale;
   }
 
-  /** Take the question that another room asks; tell whether there was one. */
+  /** Take the question of another view; return whether there was one. */
   take() {
     const { question } = this.studio;
     this.studio.question = null;
@@ -237,12 +237,12 @@ class WhyRoom extends FreshRoom {
   }
 }
 
-/** Fill the room. */
+/** Fill the view. */
 export async function open(place, studio) {
   const { row, inputs } = studio.sample;
   if (row === null && !Object.keys(inputs).length && studio.state.rows) {
     studio.setSample({ row: 0, inputs: {} });
   }
-  const room = new WhyRoom(place, studio);
-  await room.update();
+  const view = new WhyView(place, studio);
+  await view.update();
 }

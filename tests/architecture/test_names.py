@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "src" / "pinesy").rglob("*.py"))
-#: What the root of the package holds beside its rooms.
+#: What the root of the package holds beside its packages.
 TOP = {"__init__", "__main__", "_version", "exceptions"}
 #: Words that say nothing, or that only this library would understand.
 ODD = {"answers", "found", "kept", "passage", "pieces", "result", "results", "told", "utils"}
@@ -46,7 +46,7 @@ def test_file_names_say_what_is_in_them() -> None:
     assert [shown(p) for p in FILES if p.stem.lstrip("_") in ODD] == []
 
 
-def test_the_root_holds_its_rooms_and_little_else() -> None:
+def test_the_root_holds_its_packages_and_little_else() -> None:
     assert {p.stem for p in FILES if p.parent.name == "pinesy"} == TOP
 
 

@@ -1,4 +1,4 @@
-"""The room Data: figures and rows as the library has them, other labels, and refusals in words."""
+"""The Data view: figures and rows as the library has them, other labels, and refusals in words."""
 
 from pathlib import Path
 from typing import Any

@@ -14,7 +14,7 @@ from extensions.docstring_fields import with_fields
 from extensions.formula_text import is_formula, is_unicode_formula, to_latex
 
 import pinesy
-from house.test_public_names import doors
+from architecture.test_public_names import public_modules
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -50,7 +50,7 @@ def test_the_reference_names_every_module() -> None:
 
 def test_the_reference_has_every_public_name() -> None:
     shown = [thing for page in REFERENCE for thing in referred(page.read_text(encoding="utf-8"))]
-    modules = map(importlib.import_module, doors())
+    modules = map(importlib.import_module, public_modules())
     public = {
         f"{module.__name__}.{name}": getattr(module, name)
         for module in modules
@@ -68,8 +68,8 @@ def referred(page: str) -> list[Any]:
         r"^\.\. auto(module|class|function):: ([\w.]+)", page, re.MULTILINE
     ):
         if kind == "module":
-            room = importlib.import_module(name)
-            found += [getattr(room, public) for public in room.__all__]
+            package = importlib.import_module(name)
+            found += [getattr(package, public) for public in package.__all__]
         else:
             home, _, thing = (f"{module[1]}.{name}" if module else name).rpartition(".")
             found.append(getattr(importlib.import_module(home), thing))

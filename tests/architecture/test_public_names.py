@@ -24,8 +24,8 @@ MODULES = all_modules()
 INNER = {"_common", "cli", "display", "engine"}
 
 
-def doors() -> list[str]:
-    """Return the modules that users import from: the root's, and the ``__init__`` of rooms."""
+def public_modules() -> list[str]:
+    """Return the modules that users import from: the root's, and the ``__init__`` of packages."""
     tops = [m.name for m in pkgutil.iter_modules(pinesy.__path__) if m.name not in INNER]
     return ["pinesy", *(f"pinesy.{name}" for name in tops if not name.startswith("_"))]
 
@@ -62,8 +62,8 @@ def test_every_module_has_a_docstring(name: str) -> None:
     assert (importlib.import_module(name).__doc__ or "").strip()
 
 
-@pytest.mark.parametrize("name", doors())
-def test_every_door_lists_its_names(name: str) -> None:
+@pytest.mark.parametrize("name", public_modules())
+def test_every_public_module_lists_its_names(name: str) -> None:
     assert hasattr(importlib.import_module(name), "__all__")
 
 
@@ -104,7 +104,7 @@ def test_type_checkers_are_told_of_the_same_names_in_the_same_modules() -> None:
     assert ast.literal_eval(listed) == pinesy.__all__
 
 
-def test_the_front_door_opens_in_every_way() -> None:
+def test_public_names_can_be_imported_in_every_way() -> None:
     names: dict[str, object] = {}
     exec("from pinesy import *", names)
     assert set(pinesy.__all__) < set(names)
