@@ -8,7 +8,7 @@ import pytest
 from messages import raises_saying
 from pinesy import Attribute, If, RuleSet, evaluate
 from pinesy.exceptions import DataError
-from pinesy.learning.decision_report import report_page
+from pinesy.learning.evaluate import report_page
 
 SKY, RAIN = Attribute("sky", ["dark", "grey", "clear"]), Attribute("rain", ["yes", "no"])
 RULES = RuleSet(

@@ -13,7 +13,7 @@ from pinesy import problems
 from pinesy.calibration import calibrate, coverage
 from pinesy.cli import image_demo
 from pinesy.learning import evaluate
-from pinesy.learning.decision_report import report_page
+from pinesy.learning.evaluate import report_page
 
 images = pytest.importorskip("PIL.Image")
 pytest.importorskip("matplotlib")

@@ -15,7 +15,7 @@ from pinesy.cli.output import put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import DecisionReport
 from pinesy.learning import evaluate as evaluated
-from pinesy.learning.decision_report import report_page
+from pinesy.learning.evaluate import report_page
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
 from pinesy.samples import Batch

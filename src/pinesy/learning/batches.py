@@ -20,8 +20,14 @@ from pinesy.learning.learning_arguments import (
 )
 from pinesy.learning.learning_result import LearningResult, SampleSummary
 from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts
-from pinesy.learning.sample_passes import Measured, Passes, Samples, merged
-from pinesy.learning.sample_systems import SetFronts, SetTolerances
+from pinesy.learning.sample_passes import (
+    Measured,
+    Passes,
+    Samples,
+    SetFronts,
+    SetTolerances,
+    merged,
+)
 from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade
 

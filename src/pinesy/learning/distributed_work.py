@@ -19,8 +19,9 @@ from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
+from pinesy.learning.audit import Audit, LabelJudges
 from pinesy.learning.batches import learn_parts
-from pinesy.learning.decision_report import DecisionReport, decide, judged_output, report_on
+from pinesy.learning.evaluate import DecisionReport, decide, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import (
     Rules,
@@ -32,10 +33,15 @@ from pinesy.learning.learning_arguments import (
 )
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts
-from pinesy.learning.reliability_audit import Audit
-from pinesy.learning.sample_passes import Measured, Passes, Samples, merged
-from pinesy.learning.sample_systems import SetFronts, SetTolerances
-from pinesy.learning.set_audits import Columns, LabelJudges, SetAudit, SetSuspicion, judged_sets
+from pinesy.learning.sample_passes import (
+    Measured,
+    Passes,
+    Samples,
+    SetFronts,
+    SetTolerances,
+    merged,
+)
+from pinesy.learning.set_audits import Columns, SetAudit, SetSuspicion, judged_sets
 from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.targets import Target

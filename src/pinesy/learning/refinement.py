@@ -17,8 +17,7 @@ from pinesy._common.threads import in_chunks, n_threads
 from pinesy._common.validation import FloatArray
 from pinesy.learning.learning_arguments import with_fixed
 from pinesy.learning.parameter_estimates import DECIMALS
-from pinesy.learning.sample_passes import CHUNK, THREAD_STEPS
-from pinesy.learning.sample_systems import CellShape, shape_of
+from pinesy.learning.sample_passes import CHUNK, THREAD_STEPS, CellShape, cell_shape
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 from pinesy.transforms import antipignistic_inverse
@@ -59,7 +58,7 @@ class LogLoss:
         n = degrees.shape[1]
         each = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
         expected = antipignistic_inverse(target.distributions)
-        return cls(np.ascontiguousarray(degrees), shape_of(partition), expected, each)
+        return cls(np.ascontiguousarray(degrees), cell_shape(partition), expected, each)
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
         """Return the loss at parameters ``s_1, r_1, s_2, ...`` and its gradient."""

@@ -16,8 +16,7 @@ from pinesy._common.validation import check_integer, check_known
 from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning import Audit, DecisionReport
-from pinesy.learning.rules_again import AuditedRules, unused_inputs
-from pinesy.learning.set_audits import Judged
+from pinesy.learning.audit import AuditedRules, Judged, unused_inputs
 from pinesy.samples import Batch, columns_of, read_samples, value_texts
 from pinesy.studio.learn_room import learned_difference
 from pinesy.studio.question import place_of

@@ -1,16 +1,22 @@
-"""The audit of training samples: which labels are suspicious, and the rules against them."""
+"""`audit`: which labels of training samples are suspicious, and which rules speak against them.
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+The samples are judged twice. Their equation systems (`judged_sets`) say by how much the rules
+contradict each target, whatever the parameters. `LabelJudges` infer how possible the labels are;
+where rules come from the same samples, each sample is judged by rules that were learned or induced
+again without the fold that it is in.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.console import data_frame, text_table
+from pinesy._common.console import check_stop, data_frame, text_table
 from pinesy._common.markup import BLUE, ORANGE, counted, first_lines, tag
-from pinesy._common.names import name_of
+from pinesy._common.names import by_name, column_titles, name_of
 from pinesy._common.pages import axes_for
 from pinesy._common.validation import (
     BoolArray,
@@ -19,28 +25,20 @@ from pinesy._common.validation import (
     check_known,
     check_sample,
     is_word,
+    object_array,
 )
 from pinesy.engine.code import Code
 from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
-from pinesy.exceptions import DataError
+from pinesy.exceptions import CascadeError, DataError
+from pinesy.induction import induce
+from pinesy.learning.learn import learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
-from pinesy.learning.rules_again import (
-    AuditedRules,
-    Table,
-    can_induce,
-    induced_again,
-    induced_output,
-    learned_again,
-    learned_method,
-    learned_result,
-    plain_table,
-    refuse_induction,
-)
+from pinesy.learning.learning_result import LearningResult
+from pinesy.learning.model_file import LearnedRules
+from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.learning.set_audits import (
     Blame,
-    Judged,
-    LabelJudges,
     SetAudit,
     SetSuspicion,
     judged_sets,
@@ -57,6 +55,14 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
+#: Rules, or a result of learning.
+AuditedRules = Rules | LearningResult | ParameterEstimate | LearnedRules
+#: By which rules: as they are, with parameters that are learned again, or induced again.
+Judged = Literal["given", "exact", "counts", "gradient", "induce"]
+Indices = npt.NDArray[np.intp]
+Table = Mapping[str, npt.NDArray[Any]]
+#: Samples whose labels are judged at a time.
+INFERRED = 8192
 #: Samples that the printed table shows.
 SHOWN = 10
 #: The numbers of a row that the printed table shows.
@@ -116,30 +122,255 @@ def audit(
     """
     methods = get_args(Judged)
     if method is not None and not is_word(method, methods):
-        raise DataError(f"there is no method {method!r:.60} of audits; take {', '.join(methods)}")
-    result = learned_result(rules)
+        raise DataError(f"unknown method {method!r:.60}; expected one of {', '.join(methods)}")
+    learned = rules.result if isinstance(rules, LearnedRules) else rules
+    result = learned if isinstance(learned, LearningResult | ParameterEstimate) else None
     cascade = as_cascade(cast(Rules, rules if result is None else result.cascade))
     batch = batch_of(cascade, evidence, targets)
-    name, table = induced_output(cascade), None
-    if name is not None and method in (None, "induce"):
-        table = plain_table(cascade, evidence, batch.n)
-    again = table is not None and name is not None and can_induce(batch, name, folds)
+    induction = None
+    if method == "induce" or (method is None and result is None):
+        induction = _induction(cascade, evidence, batch, folds, required=method == "induce")
     if method is None:
-        method = "given" if result is None else learned_method(result)
-        method = "induce" if again and result is None else method
-    if method == "induce" and not again:
-        refuse_induction(cascade, table, name)
-    made_from: Callable[[BoolArray], Cascade] = partial(
-        learned_again, cascade, result, method, batch
-    )
-    labels = None
-    if method == "induce":
-        made_from = induced_again(cascade, cast(str, name), cast(Table, table), batch)
-        labels = batch.targets[cast(str, name)].labels.astype(np.intp)
+        method = "given" if induction is None else "induce"
+        method = method if result is None else _method_of(result)
     code = CascadeStages(cascade, batch.targets).program()
     sets = judged_sets(cascade, code, batch)
-    judges = LabelJudges.of(cascade, batch.n, method, folds, seed, made_from, table, labels)
+    if induction is None:
+        learned_from = partial(learned_again, cascade, result, method, batch)
+        judges = LabelJudges.of(cascade, batch.n, method, folds, seed, learned_from)
+    else:
+        judges = LabelJudges.of(cascade, batch.n, method, folds, seed, *induction)
     return Audit(cascade, sets, judges.suspicions(batch), method, code, batch, judges)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelJudges:
+    """The rules that the samples are judged by.
+
+    Attributes
+    ----------
+    cascades : one for each fold
+    fold : the fold of each sample: the one that its judge does not come from
+    table : the columns of plain values that rules induced again, with cuts of their own, take;
+        None where all judges take the degrees that the samples have
+    """
+
+    cascades: Sequence[Cascade]
+    fold: Indices
+    table: Mapping[str, npt.NDArray[Any]] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        cascade: Cascade,
+        n: int,
+        method: Judged,
+        folds: int,
+        seed: int,
+        learned_from: Callable[[BoolArray], Cascade],
+        table: Mapping[str, npt.NDArray[Any]] | None = None,
+        labels: Indices | None = None,
+    ) -> "LabelJudges":
+        """Return the rules as given, or learned without the samples of each fold.
+
+        `learned_from` learns, by the method, from the samples that a mask selects. With `labels`
+        every fold has its share of each.
+        """
+        if isinstance(method, str) and method == "given":
+            return cls([cascade], np.zeros(n, dtype=np.intp))
+        check_integer(folds, "the number of folds", 2)
+        if folds > n:
+            raise DataError(f"{folds} folds of {n} samples: give at most as many folds")
+        order = np.random.default_rng(check_integer(seed, "seed")).permutation(n)
+        if labels is not None:
+            order = order[np.argsort(labels[order], kind="stable")]
+        fold = np.empty(n, dtype=np.intp)
+        fold[order] = np.arange(n) % folds
+        cascades = []
+        for k in range(folds):
+            check_stop()
+            cascades.append(learned_from(fold != k))
+        return cls(cascades, fold, table)
+
+    def of_sample(self, sample: int) -> Cascade:
+        """Return the rules that judge a sample."""
+        return self.cascades[int(self.fold[sample])]
+
+    def evidence(self, batch: TrainingBatch, cascade: Cascade, rows: Indices) -> dict[str, Any]:
+        """Return the evidence of a batch, which has some of the rows, as a judge takes it."""
+        if self.table is None:
+            return dict(batch.known)
+        evidence = {a.name: self.table[a.name][rows] for a in cascade.inputs}
+        for a in cascade.inputs:
+            if a.scale is None:  # categories that were in no sample of the judge are unknown to it
+                values = evidence[a.name].tolist()
+                evidence[a.name] = object_array([v if v in a else None for v in values])
+        return evidence
+
+    def suspicions(self, batch: TrainingBatch) -> dict[str, SetSuspicion]:
+        """Judge all labels. Memory: four numbers a sample and set, and a chunk of results."""
+        judged = {name: SetSuspicion.empty(batch.n) for name in batch.targets}
+        for fold, cascade in enumerate(self.cascades):
+            in_fold = np.flatnonzero(self.fold == fold)
+            for begin in range(0, len(in_fold), INFERRED):
+                check_stop()
+                rows = in_fold[begin : begin + INFERRED]
+                part = batch.rows_at(rows)
+                evidence = self.evidence(part, cascade, rows)
+                inferred = cascade.infer(evidence, outputs=list(part.targets))
+                for name, target in part.targets.items():
+                    judged[name].fill(rows, inferred[name], target)
+        return judged
+
+
+# --- rules learned or induced again, without some samples ---------------------------------------
+
+
+def learned_again(
+    cascade: Cascade,
+    result: LearningResult | ParameterEstimate | None,
+    method: Judged,
+    batch: TrainingBatch,
+    mask: BoolArray,
+) -> Cascade:
+    """Learn parameters from the samples that a mask selects.
+
+    Where the method is that of a result, so are tolerances, smoothing and fixed parameters.
+    """
+    evidence, targets = batch.part(np.flatnonzero(mask))
+    options: dict[str, Any] = {}
+    if result is not None and _method_of(result) == method:
+        targets = {name: t for name, t in targets.items() if name in result.sets} or targets
+        sets = {name: learned for name, learned in result.sets.items() if name in targets}
+        fixed = {n: learned.fixed for n, learned in sets.items() if learned.fixed is not None}
+        options["fixed"] = {n: ~np.isnan(x).reshape(-1, 2) for n, x in fixed.items()} or None
+        if isinstance(result, LearningResult):
+            exact = result.sets.items()
+            options["tolerance"] = {n: learned.tolerance for n, learned in exact if n in sets}
+        else:
+            options["smoothing"] = result.smoothing
+    result_again: Any = learn(cascade, evidence, targets, method=cast(Any, method), **options)
+    return cast(Cascade, result_again.cascade)
+
+
+def _method_of(result: LearningResult | ParameterEstimate) -> Judged:
+    """Return the method that a result was learned by."""
+    return "exact" if isinstance(result, LearningResult) else result.method
+
+
+def induced_output(cascade: Cascade) -> str | None:
+    """Return the attribute whose values induced rules give points to; None for other rules."""
+    names = [a.name for a in cascade.outputs if point_sums(cascade, a)]
+    return names[0] if len(names) == 1 else None
+
+
+def unused_inputs(cascade: Cascade) -> list[Attribute]:
+    """Return the attributes that induced rules declare and do not use; none of other rules.
+
+    They are columns of the table that the rules come from.
+    """
+    if induced_output(cascade) is None:
+        return []
+    used = {a.name for a in cascade.inputs} | set(cascade.sets)
+    return [a for name, a in cascade.attributes.items() if name not in used]
+
+
+def _induction(
+    cascade: Cascade, evidence: Evidence, batch: TrainingBatch, folds: int, required: bool
+) -> tuple[Callable[[BoolArray], Cascade], Table, Indices] | None:
+    """Return what rules are induced again by: a function of a mask of samples, table, labels.
+
+    None where the rules are not induced, or the samples do not suffice; an error if that is
+    `required`.
+    """
+    name, labels, reason = induced_output(cascade), None, ""
+    table = None if name is None else plain_table(cascade, evidence, batch.n)
+    target = None if name is None else batch.targets.get(name)
+    if target is not None and len(batch.targets) == 1 and not target.is_graded:
+        _, counts = np.unique(target.labels, return_counts=True)
+        if batch.n >= 2 * folds and (counts > 1).sum() > 1:  # without any fold two classes remain
+            labels = target.labels.astype(np.intp)
+    if name is not None and table is not None and labels is not None:
+        return induced_again(cascade, name, table, batch), table, labels
+    if not required:
+        return None
+    if name is None:
+        reason = "it takes induced rules; for others take 'given', 'counts', 'gradient' or 'exact'"
+    elif table is None:
+        inputs = ", ".join(a.name for a in cascade.inputs[:6])
+        reason = (
+            f"it takes a table of plain values, one column for each of {inputs}; the evidence has "
+            "degrees"
+        )
+    else:
+        reason = (
+            f"it takes one label of {name!r} a sample, several of two classes, and two samples or "
+            "more a fold"
+        )
+    raise DataError(f"method 'induce' induces rules again, without each fold, so {reason}")
+
+
+def plain_table(cascade: Cascade, evidence: Evidence, n: int) -> Table | None:
+    """Return the columns of plain values that evidence holds; None where it holds degrees.
+
+    Columns that are declared count too, though no rule uses them: rules that are induced again may.
+    They come by name, so that their order in a file or a table changes nothing.
+    """
+    if hasattr(evidence, "columns"):
+        titles = column_titles(evidence.columns)
+        contents = {name: evidence[title] for name, title in titles.items()}
+    elif isinstance(evidence, Mapping):
+        contents = by_name(evidence, "input", CascadeError)
+    else:
+        return None
+    plain = {}
+    for name, content in sorted(contents.items()):
+        if name not in cascade.attributes or name in cascade.sets:
+            continue
+        values = content.to_numpy() if hasattr(content, "to_numpy") else content
+        if isinstance(values, list | tuple) and len(values) == n:
+            values = object_array(values)
+        if not isinstance(values, np.ndarray) or values.shape != (n,):
+            continue
+        degrees = (Mapping, Possibility, list, tuple, np.ndarray)
+        if values.dtype.kind != "O" or not any(isinstance(v, degrees) for v in values):
+            plain[name] = values
+    return plain if all(a.name in plain for a in cascade.inputs) else None
+
+
+def induced_again(
+    cascade: Cascade, name: str, table: Table, batch: TrainingBatch
+) -> Callable[[BoolArray], Cascade]:
+    """Return a function that induces rules from the samples that a mask selects.
+
+    They are at most as many as those of the cascade, with at most as many conditions; the user's
+    rules stay.
+    """
+    output, inputs = cascade[name].output, {a.name for a in cascade.inputs}
+    giving = [points.rules[0] for total in point_sums(cascade, output) for points in total.gives]
+    user_rules = []
+    for rule in cascade[name].rules:  # those of the user are on columns, not on points
+        parts = rule.premise.propositions
+        on_columns = all(p.attribute.name in inputs for p in parts)
+        if on_columns and any(p.mask != p.attribute.full for p in parts):
+            user_rules.append(rule)
+    labels = object_array([output.domain[i] for i in batch.targets[name].labels.tolist()])
+    columns = {**table, name: labels}
+
+    def from_rows(mask: BoolArray) -> Cascade:
+        return induce(
+            {title: column[mask] for title, column in columns.items()},
+            name,
+            max_rules=len(giving),
+            max_conditions=max(len(rule.premise.propositions) for rule in giving),
+            keep=user_rules or None,
+            sample=None,
+        )
+
+    return from_rows
+
+
+# --- the report ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +440,7 @@ class Audit:
         return self.method != "given"
 
     @property
-    def fold(self) -> npt.NDArray[np.intp] | None:
+    def fold(self) -> Indices | None:
         """The fold of each sample, from 0; None where the rules judge as they are."""
         return self._judges.fold if self.out_of_fold else None
 
