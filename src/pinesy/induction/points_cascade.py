@@ -81,8 +81,8 @@ class ScoreCard:
 
     def _leads(self) -> str:
         leads = ", ".join(f"{c:.2g}" for c in self.certainties[:12])
-        more = ", ..." * (len(self.certainties) > 12)
-        return f"certainty of a lead of 1, 2, ... points: {leads}{more}"
+        ending = ", ..." * (len(self.certainties) > 12)
+        return f"certainty of a lead of 1, 2, ... points: {leads}{ending}"
 
     def _repr_html_(self) -> str:
         """Return the card as a table."""

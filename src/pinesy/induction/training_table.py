@@ -173,10 +173,10 @@ def read_training_table(
         for n in names:
             check_known(n, others, f"features names {n!r}, which is no column", DataError)
         inputs = {n: others[n] for n in dict.fromkeys(names)}
-    read = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
-    if all(np.isnan(c.values).all() for c in read):
+    table_columns = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
+    if all(np.isnan(c.values).all() for c in table_columns):
         raise DataError("there is nothing to induce rules from: every column is missing throughout")
-    return TrainingTable(read, codes[rows], classes, name, rows)
+    return TrainingTable(table_columns, codes[rows], classes, name, rows)
 
 
 def _without_names(columns: dict[str, Any], named: Collection[str]) -> dict[str, Any]:

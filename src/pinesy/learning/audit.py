@@ -271,8 +271,8 @@ def unused_inputs(cascade: Cascade) -> list[Attribute]:
     """
     if induced_output(cascade) is None:
         return []
-    used = {a.name for a in cascade.inputs} | set(cascade.sets)
-    return [a for name, a in cascade.attributes.items() if name not in used]
+    used_names = {a.name for a in cascade.inputs} | set(cascade.sets)
+    return [a for name, a in cascade.attributes.items() if name not in used_names]
 
 
 def _induction(
@@ -407,12 +407,12 @@ class Audit:
     @property
     def nabla(self) -> dict[str, FloatArray]:
         """The distance of each sample, for each rule set."""
-        return {name: one.nabla for name, one in self.sets.items()}
+        return {name: set_audit.nabla for name, set_audit in self.sets.items()}
 
     @property
     def agrees(self) -> dict[str, BoolArray]:
         """Whether repair leaves the target its best values, for each rule set and sample."""
-        return {name: one.agrees for name, one in self.sets.items()}
+        return {name: set_audit.agrees for name, set_audit in self.sets.items()}
 
     @cached_property
     def worst(self) -> FloatArray:
@@ -422,17 +422,17 @@ class Audit:
     @cached_property
     def support(self) -> FloatArray:
         """The least possibility that a set, taken as certain, gives to what has target 1."""
-        return np.asarray(np.min([one.support for one in self.sets.values()], axis=0))
+        return np.asarray(np.min([set_audit.support for set_audit in self.sets.values()], axis=0))
 
     @cached_property
     def suspicion(self) -> FloatArray:
         """The largest suspicion of a label of each sample, over the rule sets."""
-        return np.asarray(np.max([one.suspicion for one in self.labels.values()], axis=0))
+        return np.asarray(np.max([label.suspicion for label in self.labels.values()], axis=0))
 
     @cached_property
     def suspicious(self) -> BoolArray:
         """Which samples have a label that is less possible than another value, or impossible."""
-        return np.asarray(np.any([one.suspicious for one in self.labels.values()], axis=0))
+        return np.asarray(np.any([label.suspicious for label in self.labels.values()], axis=0))
 
     @property
     def out_of_fold(self) -> bool:
@@ -462,7 +462,8 @@ class Audit:
     @cached_property
     def impossible(self) -> BoolArray:
         """Which samples have a label of possibility 0."""
-        return np.asarray(np.min([one.possibility for one in self.labels.values()], axis=0) == 0.0)
+        possibilities = [label.possibility for label in self.labels.values()]
+        return np.asarray(np.min(possibilities, axis=0) == 0.0)
 
     @cached_property
     def order(self) -> npt.NDArray[np.intp]:
@@ -475,8 +476,8 @@ class Audit:
         """
         total = np.sum(list(self.nabla.values()), axis=0)
         [first, *others] = self.labels.values()
-        doubt = -self.suspicion if others else first.probability
-        return np.lexsort((-total, self.support, -self.worst, doubt, ~self.suspicious))
+        label_score = -self.suspicion if others else first.probability
+        return np.lexsort((-total, self.support, -self.worst, label_score, ~self.suspicious))
 
     def top(self, k: int = SHOWN) -> npt.NDArray[np.intp]:
         """Return the `k` worst samples, worst first."""
@@ -485,7 +486,11 @@ class Audit:
     def blame(self, sample: int) -> list[Blame]:
         """Return where a sample contradicts the rules: for each set that it does, worst first."""
         i = check_sample(sample, len(self))
-        blames = [self._blame(name, i) for name, one in self.sets.items() if one.nabla[i] > 0.0]
+        blames = [
+            self._blame(name, i)
+            for name, set_audit in self.sets.items()
+            if set_audit.nabla[i] > 0.0
+        ]
         return sorted(blames, key=lambda blame: (-blame.nabla, blame.support))
 
     def _blame(self, name: str, i: int) -> Blame:
@@ -496,8 +501,8 @@ class Audit:
         i = check_sample(sample, len(self))
         out = run(self._code, self._batch.single(i).rows(self._code))[:, 0]
         systems = {}
-        for name, one in self.sets.items():
-            partition, degrees = one.rule_set.partition, out[self._code.degrees[name]]
+        for name, set_audit in self.sets.items():
+            partition, degrees = set_audit.rule_set.partition, out[self._code.degrees[name]]
             target = partition.possibilities(self._batch.targets[name].distribution(i))
             systems[name] = EquationSystem(partition, degrees[0::2], degrees[1::2], target)
         return systems
@@ -529,11 +534,11 @@ class Audit:
         """Return what `rows` has on one sample."""
         i = check_sample(sample, len(self))
         name = self._worst_set(i)
-        one, judged, label = self.sets[name], self.labels[name], self._label(name, i)
-        number, text, reason = None, None, None
+        set_audit, judged, label = self.sets[name], self.labels[name], self._label(name, i)
+        rule_number, text, reason = None, None, None
         if judged.suspicious[i]:
-            number, text, reason = self._speaks_against(name, i)
-        elif one.nabla[i] > 0.0:
+            rule_number, text, reason = self._speaks_against(name, i)
+        elif set_audit.nabla[i] > 0.0:
             reason = self._blame(name, i).reason
         return {
             "sample": i,
@@ -541,22 +546,22 @@ class Audit:
             "suspicion": float(judged.suspicion[i]),
             "possibility": float(judged.possibility[i]),
             "probability": float(judged.probability[i]),
-            "nabla": float(one.nabla[i]),
-            "support": float(one.support[i]),
+            "nabla": float(set_audit.nabla[i]),
+            "support": float(set_audit.support[i]),
             "set": name,
             "label": label,
             "best": show_value(self.cascade[name].output.domain[int(judged.best[i])]),
-            "repaired": one.repaired(i, label),
-            "agrees": bool(one.agrees[i]),
-            "rule": number,
+            "repaired": set_audit.repaired(i, label),
+            "agrees": bool(set_audit.agrees[i]),
+            "rule": rule_number,
             "text": text,
             "reason": reason,
         }
 
     def _worst_set(self, i: int) -> str:
         def badness(name: str) -> tuple[float, ...]:
-            one, judged = self.sets[name], self.labels[name]
-            nabla, support = float(one.nabla[i]), float(one.support[i])
+            set_audit, judged = self.sets[name], self.labels[name]
+            nabla, support = float(set_audit.nabla[i]), float(set_audit.support[i])
             return bool(judged.suspicious[i]), float(judged.suspicion[i]), nabla, -support
 
         return max(self.sets, key=badness)
@@ -641,12 +646,12 @@ def _most_points(
     cascade: Cascade, name: str, value: Hashable, evidence: Evidence
 ) -> RuleSet | None:
     """Return the rule that gives a value the most points on a sample, if rules give points."""
-    sums = {one.value: one for one in point_sums(cascade, cascade[name].output)}
+    sums = {total.value: total for total in point_sums(cascade, cascade[name].output)}
     gives = sums[value].gives if value in sums else ()
     if not gives:
         return None
-    inferred = cascade.infer(evidence, [one.output for one in gives])
-    holding = [one for one in gives if inferred.degrees(one.output.name).reshape(-1)[0] == 0.0]
+    inferred = cascade.infer(evidence, [rule_set.output for rule_set in gives])
+    holding = [s for s in gives if inferred.degrees(s.output.name).reshape(-1)[0] == 0.0]
     return max(holding, key=points_of, default=None)
 
 

@@ -105,8 +105,8 @@ class OnCluster(Samples, Passes):
         self._batches = batches
         #: Where each batch begins and ends among all samples.
         self.spans = [
-            slice(int(end) - one.n, int(end))
-            for one, end in zip(batches, np.cumsum([one.n for one in batches]), strict=True)
+            slice(int(end) - batch.n, int(end))
+            for batch, end in zip(batches, np.cumsum([batch.n for batch in batches]), strict=True)
         ]
 
     @classmethod
@@ -120,8 +120,8 @@ class OnCluster(Samples, Passes):
         ]
         sizes = tasks.results([tasks.submit(_size, future) for _, future in placed_futures])
         batches = [
-            (PlacedBatch(*one, n), names)
-            for one, (n, names) in zip(placed_futures, sizes, strict=True)
+            (PlacedBatch(*placed_future, n), names)
+            for placed_future, (n, names) in zip(placed_futures, sizes, strict=True)
             if n
         ]
         if not batches:
@@ -156,7 +156,9 @@ class OnCluster(Samples, Passes):
         futures = self.each(do_pass, self._stage, *map(self.tasks.share, arguments))
         return cast(dict[str, T], self.tasks.merged(futures, merged))
 
-    def each(self, function: Callable[..., Any], *given: Any, of_samples: Any = None) -> list[Any]:
+    def each(
+        self, function: Callable[..., Any], *arguments: Any, of_samples: Any = None
+    ) -> list[Any]:
         """Return the futures of ``function(batch, *given)`` for every batch.
 
         With `of_samples`, an array with an entry for each sample, those of the batch come second.
@@ -164,31 +166,33 @@ class OnCluster(Samples, Passes):
         return [
             self.tasks.submit(
                 _on_part,
-                one.where,
+                batch.where,
                 function,
-                one.future,
+                batch.future,
                 *(() if of_samples is None else (of_samples[span],)),
-                *given,
-                where=one.where,
+                *arguments,
+                where=batch.where,
             )
-            for one, span in zip(self._batches, self.spans, strict=True)
+            for batch, span in zip(self._batches, self.spans, strict=True)
         ]
 
-    def only(self, kept: BoolArray) -> "OnCluster":
+    def only(self, mask: BoolArray) -> "OnCluster":
         """Return some of the samples, at their workers."""
-        futures = self.each(TrainingBatch.only, of_samples=kept)
+        futures = self.each(TrainingBatch.only, of_samples=mask)
         batches = [
-            PlacedBatch(one.where, future, int(kept[span].sum()))
-            for one, span, future in zip(self._batches, self.spans, futures, strict=True)
+            PlacedBatch(batch.where, future, int(mask[span].sum()))
+            for batch, span, future in zip(self._batches, self.spans, futures, strict=True)
         ]
-        return OnCluster(self.tasks, [one for one in batches if one.n], self.targeted)
+        return OnCluster(self.tasks, [batch for batch in batches if batch.n], self.targeted)
 
     def single(self, sample: int) -> TrainingBatch:
         """Fetch one of the samples."""
-        for one, span in zip(self._batches, self.spans, strict=True):
+        for batch, span in zip(self._batches, self.spans, strict=True):
             if sample < span.stop:
                 index = sample - span.start
-                future = self.tasks.submit(TrainingBatch.single, one.future, index, where=one.where)
+                future = self.tasks.submit(
+                    TrainingBatch.single, batch.future, index, where=batch.where
+                )
                 break
         return cast(TrainingBatch, self.tasks.results([future])[0])
 
@@ -300,23 +304,23 @@ def audit_distributed(
     cascade = as_cascade(rules)
     samples = OnCluster.of(cascade, parts, client)
 
-    def learned_from(kept: BoolArray) -> Cascade:
-        learned = learn_parts(cascade, samples.only(kept), cast(Any, method), None, None, SMOOTHING)
+    def learned_from(mask: BoolArray) -> Cascade:
+        learned = learn_parts(cascade, samples.only(mask), cast(Any, method), None, None, SMOOTHING)
         return learned.cascade
 
     judges = LabelJudges.of(cascade, samples.n, method, folds, seed, learned_from)
     code = CascadeStages(cascade, samples.targeted).program()
-    given = map(samples.tasks.share, (cascade, code, judges.cascades))
-    judged = samples.tasks.results(samples.each(_judged, *given, of_samples=judges.fold))
+    shared = map(samples.tasks.share, (cascade, code, judges.cascades))
+    judged = samples.tasks.results(samples.each(_judged, *shared, of_samples=judges.fold))
     names = samples.targeted
-    sets, labels, targets = ([one[k] for one in judged] for k in range(3))
+    sets, labels, targets = ([part[k] for part in judged] for k in range(3))
     batch = RemoteBatch(
-        samples.n, {}, {n: Target.join([one[n] for one in targets]) for n in names}, None, samples
+        samples.n, {}, {n: Target.join([part[n] for part in targets]) for n in names}, None, samples
     )
     return Audit(
         cascade,
-        {n: SetAudit.join(cascade[n], [one[n] for one in sets]) for n in names},
-        {n: SetSuspicion.join([one[n] for one in labels]) for n in names},
+        {n: SetAudit.join(cascade[n], [part[n] for part in sets]) for n in names},
+        {n: SetSuspicion.join([part[n] for part in labels]) for n in names},
         method,
         code,
         batch,
@@ -346,4 +350,8 @@ def _judged(
     """Judge the samples of a part."""
     sets = judged_sets(cascade, code, batch)
     labels = LabelJudges(judges, fold).suspicions(batch)
-    return {name: one.columns for name, one in sets.items()}, labels, dict(batch.targets)
+    return (
+        {name: set_audit.columns for name, set_audit in sets.items()},
+        labels,
+        dict(batch.targets),
+    )

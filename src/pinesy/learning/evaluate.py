@@ -426,7 +426,7 @@ class DecisionReport:
 def _plain(value: Any) -> Any:
     """Return a score as JSON can hold it: NaN is null."""
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(score) for score in value]
     return None if np.isnan(value) else value
 
 

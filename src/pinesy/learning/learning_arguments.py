@@ -95,15 +95,15 @@ def batch_of(
     """
     attributes = {name: rule_set.output for name, rule_set in cascade.sets.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
-    named = named_targets(targets, attributes, only)
+    named_content = named_targets(targets, attributes, only)
     inputs = cascade.inputs
     if isinstance(evidence, Mapping):  # attributes that no target depends on may be missing
-        needed = {a.name for rule_set in cascade.needed(named) for a in rule_set.inputs}
+        needed = {a.name for rule_set in cascade.needed(named_content) for a in rule_set.inputs}
         inputs = tuple(a for a in inputs if a.name in needed)
     rows = evidence_rows(cascade, evidence, inputs)
     if rows.n < least:
         raise DataError("there are no samples to learn from")
-    checked_targets = read_targets(named, attributes, rows.n, is_batch=rows.is_batch)
+    checked_targets = read_targets(named_content, attributes, rows.n, is_batch=rows.is_batch)
     if len(rows.arrays) == len(rows.attributes):
         known = {a.name: x for a, x in zip(rows.attributes, rows.arrays, strict=True)}
     else:  # one array holds the columns of all inputs

@@ -48,11 +48,11 @@ class SampleSummary:
 
     def merge(self, *others: "SampleSummary") -> "SampleSummary":
         """Return the summary of the samples of all."""
-        every = (self, *others)
+        summaries = (self, *others)
         return SampleSummary(
-            sum(s.samples for s in every),
-            sum(s.reliable for s in every),
-            min(s.smallest for s in every),
+            sum(s.samples for s in summaries),
+            sum(s.reliable for s in summaries),
+            min(s.smallest for s in summaries),
             self.fronts.merge(*(s.fronts for s in others)),
         )
 
@@ -196,12 +196,14 @@ class LearningResult(LearnedCascade[SetResult]):
     @property
     def nabla(self) -> dict[str, FloatArray]:
         """The distance of each sample, for each rule set."""
-        return {name: one.nabla for name, one in self.sets.items() if one.nabla is not None}
+        return {
+            name: result.nabla for name, result in self.sets.items() if result.nabla is not None
+        }
 
     @property
     def reliable(self) -> dict[str, BoolArray]:
         """Which samples each rule set was learned from."""
-        return {name: one.reliable for name, one in self.sets.items()}
+        return {name: result.reliable for name, result in self.sets.items()}
 
     def to_frame(self, by: str = "set") -> Any:
         """Return the result as a pandas DataFrame.

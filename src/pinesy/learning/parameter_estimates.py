@@ -88,9 +88,9 @@ def rule_counts(
     weights : of the samples, or None if each counts once
     """
     n = degrees.shape[1]
-    each = np.full(n, 1.0 / UNIT) if weights is None else weights / UNIT
-    holds = _units((1.0 - degrees[1::2]) * each)
-    fails = _units((1.0 - degrees[0::2]) * each)
+    unit_weights = np.full(n, 1.0 / UNIT) if weights is None else weights / UNIT
+    holds = _units((1.0 - degrees[1::2]) * unit_weights)
+    fails = _units((1.0 - degrees[0::2]) * unit_weights)
     if target.is_graded:
         return RuleCounts(n, _by_degrees(holds, fails, partition, target.degrees))
     return RuleCounts(n, _by_cells(holds, fails, partition, partition.cell_of[target.labels]))

@@ -56,18 +56,18 @@ class LogLoss:
     ) -> "LogLoss":
         """Return the loss for targets that are values or distributions."""
         n = degrees.shape[1]
-        each = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+        shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
         expected = antipignistic_inverse(target.distributions)
-        return cls(np.ascontiguousarray(degrees), cell_shape(partition), expected, each)
+        return cls(np.ascontiguousarray(degrees), cell_shape(partition), expected, shares)
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
         """Return the loss at parameters ``s_1, r_1, s_2, ...`` and its gradient."""
         cells = self._cells(x)
         cell_of = self.shape.patterns[2]
         loss, gradient = log_loss(cells[cell_of].T, self.expected)
-        given = np.zeros_like(cells)
-        np.add.at(given, cell_of, (gradient * self.weights[:, None]).T)
-        return float(loss @ self.weights), self._parameters(x, cells, given)
+        cell_gradient = np.zeros_like(cells)
+        np.add.at(cell_gradient, cell_of, (gradient * self.weights[:, None]).T)
+        return float(loss @ self.weights), self._parameters(x, cells, cell_gradient)
 
     def _cells(self, x: FloatArray) -> FloatArray:
         out = np.empty((len(self.shape.cells), self.degrees.shape[1]))
@@ -79,14 +79,16 @@ class LogLoss:
         in_chunks(work, out.shape[1], CHUNK, self._threads)
         return out
 
-    def _parameters(self, x: FloatArray, cells: FloatArray, given: FloatArray) -> FloatArray:
+    def _parameters(
+        self, x: FloatArray, cells: FloatArray, cell_gradient: FloatArray
+    ) -> FloatArray:
         # Chunks have rows of their own, added in order: the sum does not depend on the threads.
         parts = np.zeros((-(-cells.shape[1] // CHUNK), len(x)))
         kernel = load_kernels(KERNELS).parameter_gradient
 
         def work(begin: int, end: int) -> None:
             part = parts[begin // CHUNK]
-            kernel(self.degrees, begin, end, *self.shape, x, cells, given, part)
+            kernel(self.degrees, begin, end, *self.shape, x, cells, cell_gradient, part)
 
         in_chunks(work, cells.shape[1], CHUNK, self._threads)
         return np.asarray(parts.sum(axis=0))

@@ -139,9 +139,9 @@ class SetAudit:
         shape = cell_shape(partition)
         silent = interleave(self.rule_set.s, self.rule_set.r) == 1.0
         certain = np.where(silent[:, None], 1.0, degrees) if silent.any() else degrees
-        taken = (*shape, shape.patterns[2][target.labels], target.degrees, partition.signs)
+        arguments = (*shape, shape.patterns[2][target.labels], target.degrees, partition.signs)
         kernel = load_kernels(KERNELS).blames
-        kernel(degrees, certain, *taken, *(column[samples] for column in self.columns))
+        kernel(degrees, certain, *arguments, *(column[samples] for column in self.columns))
 
     @classmethod
     def join(cls, rule_set: RuleSet, parts: Sequence[Columns]) -> "SetAudit":
@@ -215,12 +215,12 @@ def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str,
     def judge(begin: int) -> None:
         samples = slice(begin, min(begin + chunk, batch.n))
         out = run(code, batch.rows(code, samples.start, samples.stop))
-        for name, one in sets.items():
-            one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
+        for name, set_audit in sets.items():
+            set_audit.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
 
     with ThreadPoolExecutor(n_threads()) as pool:
         list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
-    return {name: one.frozen() for name, one in sets.items()}
+    return {name: set_audit.frozen() for name, set_audit in sets.items()}
 
 
 def rule_terms(rule_set: RuleSet, degrees: PremiseDegrees, values: Indices) -> FloatArray:
@@ -281,7 +281,7 @@ class SetSuspicion:
     @classmethod
     def join(cls, parts: "Sequence[SetSuspicion]") -> "SetSuspicion":
         """Return what is inferred for several batches of samples, one after the other."""
-        return cls(*map(np.concatenate, zip(*(vars(one).values() for one in parts), strict=True)))
+        return cls(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
 
     @property
     def suspicion(self) -> FloatArray:
