@@ -199,7 +199,7 @@ def _matrix(rows: Sequence[CoverageRow], title: str) -> Table:
 
 
 def share_band(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the band of Clopper and Pearson for a share of which `successes` were seen.
+    """Return the band of Clopper and Pearson for a share, from `successes` in some trials.
 
     The lowest and the highest share for which so many, or so few, have a chance of
     ``(1 - confidence) / 2``: whatever the true share, the band contains it at least as often as the

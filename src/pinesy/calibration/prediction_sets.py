@@ -267,7 +267,10 @@ class LevelWhyNot:
         """The p-values that exclude it: of inputs' values; its own, if answers are calibrated."""
         if not self.of_inputs:
             return [(self.reason.attribute.name, self.reason.value, self.p_value)]
-        return [(one.attribute.name, one.value, one.degree) for one in self.reason.bottlenecks]
+        return [
+            (bottleneck.attribute.name, bottleneck.value, bottleneck.degree)
+            for bottleneck in self.reason.bottlenecks
+        ]
 
     def text(self) -> str:
         """Return the levels, the p-values that exclude the value, and the rules."""

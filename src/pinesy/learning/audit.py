@@ -486,12 +486,12 @@ class Audit:
     def blame(self, sample: int) -> list[Blame]:
         """Return where a sample contradicts the rules: for each set that it does, worst first."""
         i = check_sample(sample, len(self))
-        blames = [
+        violations = [
             self._blame(name, i)
             for name, set_audit in self.sets.items()
             if set_audit.nabla[i] > 0.0
         ]
-        return sorted(blames, key=lambda blame: (-blame.nabla, blame.support))
+        return sorted(violations, key=lambda violation: (-violation.nabla, violation.support))
 
     def _blame(self, name: str, i: int) -> Blame:
         return self.sets[name].blame(i, self._batch.targets[name].distribution(i))

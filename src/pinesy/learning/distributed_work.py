@@ -111,7 +111,7 @@ class OnCluster(Samples, Passes):
 
     @classmethod
     def of(cls, cascade: Cascade, parts: Sequence[Any], client: Any) -> "OnCluster":
-        """Check parts of the samples, each on a worker; empty ones are passed over."""
+        """Check parts of the samples, each on a worker; empty ones are skipped."""
         parts, tasks = checked_parts(parts), ClusterTasks(client)
         shared, kinds = tasks.share(cascade), tuple | list
         placed_futures = [

@@ -79,14 +79,14 @@ def _agreement(y, repaired, nabla, best, unique, agrees):
 
 
 @compiled(types.void(k.TABLE, k.TABLE, k.SHAPE, k.INT_TABLE, k.INTS, k.TABLE, _SIGNS, *_COLUMNS))
-def blames(
+def violations(
     d, certain, shape, cells, labels, degrees, signs,
     nabla, support, degree, cell, side, limit, best, unique, agrees,
 ):  # fmt: skip
     """Fill in the columns of a `SetAudit`, from `nabla` to `agrees`, for all samples of `d`.
 
     `certain` has the terms of the rules as statements without uncertainty, for `support` and
-    `limit`: the premise degrees, and 1 on a side of which a rule says nothing.
+    `limit`: the premise degrees, and 1 on a side where a rule says nothing.
     """
     y, part, up, h = k.scratch(d, shape, cells)
     z, ignored = np.empty_like(y), np.empty(k.WIDTH)

@@ -100,7 +100,7 @@ class SetAudit:
     support : the possibility that the rules, taken as certain, give to the values with target 1:
         the largest ``min_j g`` of their cells. A parameter of 1 stays: an implication says nothing
         where its premise does not hold
-    degree : the premise degree that the blamed rule has on its `side`
+    degree : the premise degree that the violated rule has on its `side`
     cell : the first cell of the partition that attains `nabla`
     side : the side that comes nearest to the target in that cell (the first, in the order of the
         rules): ``2j`` the conclusion of the rule at index `j`, ``2j + 1`` its complement
@@ -112,7 +112,7 @@ class SetAudit:
         that is a value: repair leaves it the only best one (values that no rule tells apart, in
         one cell, count as one)
 
-    Where ``nabla = 0`` every cell attains it: there is nothing to blame.
+    Where ``nabla = 0`` every cell attains it: no rule is violated.
     """
 
     rule_set: RuleSet
@@ -128,7 +128,7 @@ class SetAudit:
 
     @classmethod
     def empty(cls, rule_set: RuleSet, n: int) -> "SetAudit":
-        """Return room for the findings of `n` samples."""
+        """Return arrays for `n` samples, to be filled."""
         kinds = [np.float64] * 3 + [np.uint32] * 4 + [np.bool_] * 2
         columns: list[Any] = [np.zeros(n, dtype=kind) for kind in kinds]
         return cls(rule_set, *columns)
@@ -140,7 +140,7 @@ class SetAudit:
         silent = interleave(self.rule_set.s, self.rule_set.r) == 1.0
         certain = np.where(silent[:, None], 1.0, degrees) if silent.any() else degrees
         arguments = (*shape, shape.patterns[2][target.labels], target.degrees, partition.signs)
-        kernel = load_kernels(KERNELS).blames
+        kernel = load_kernels(KERNELS).violations
         kernel(degrees, certain, *arguments, *(column[samples] for column in self.columns))
 
     @classmethod
@@ -161,12 +161,12 @@ class SetAudit:
 
     @property
     def rule(self) -> Numbers:
-        """The index of the blamed rule, from 0."""
+        """The index of the violated rule, from 0."""
         return self.side // np.uint32(2)
 
     @property
     def inside(self) -> BoolArray:
-        """Whether the blamed cell lies in the conclusion of the blamed rule."""
+        """Whether the cell lies in the conclusion of the violated rule."""
         return np.equal(self.side % 2, 0)
 
     def values(self, cell: int) -> tuple[Hashable, ...]:

@@ -46,7 +46,7 @@ class Stage:
     slack : for each set, how far rounding may have moved its premise degrees: they are copies of
         inputs and of earlier sets' parameters, and learned parameters come of subtractions
     partitions : of each set
-    fixed : for sets of which some parameters are fixed, these; NaN for the others
+    fixed : the parameters that are fixed, by set; NaN for the others
     """
 
     names: tuple[str, ...]
