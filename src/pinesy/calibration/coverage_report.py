@@ -163,8 +163,8 @@ class CoverageReport:
         return axes
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{row.observed:.1%} at {row.level:g}" for row in self.of("all"))
-        return f"CoverageReport({', '.join(self.outputs)}, {self.samples} samples: {shown})"
+        figures = ", ".join(f"{row.observed:.1%} at {row.level:g}" for row in self.of("all"))
+        return f"CoverageReport({', '.join(self.outputs)}, {self.samples} samples: {figures})"
 
     def __str__(self) -> str:
         """Return the tables as text."""

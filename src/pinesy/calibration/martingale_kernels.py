@@ -57,8 +57,8 @@ def bet(p, bets, begin, capital, out):
         t = begin + i
         unstaked = 1.0 / (1.0 + log(2.0 + t))
         stake = log((1.0 / (1.0 + log(1.0 + t)) - unstaked) / len(bets))
-        at = min(max(p[i], NEAREST), 1.0 - NEAREST)
-        low, high = log(at), log1p(-at)
+        clipped = min(max(p[i], NEAREST), 1.0 - NEAREST)
+        low, high = log(clipped), log1p(-clipped)
         total = log(unstaked)
         for j in range(len(bets)):
             density = bets[j, 0] * low + bets[j, 1] * high + bets[j, 2]

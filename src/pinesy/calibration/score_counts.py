@@ -89,8 +89,8 @@ class ScoreCounts:
             row = int(np.argmin(np.isfinite(values)))
             raise DataError(f"the score of row {row} is {values[row]}; scores are finite numbers")
         if weights is None:  # quicker by half
-            distinct, numbers = np.unique(values, return_counts=True)
-            return cls(distinct, numbers.astype(np.float64))
+            distinct, sizes = np.unique(values, return_counts=True)
+            return cls(distinct, sizes.astype(np.float64))
         checked = checked_weights(weights, len(values))
         values, checked = values[checked > 0.0], checked[checked > 0.0]
         distinct, indices = np.unique(values, return_inverse=True)

@@ -179,15 +179,15 @@ def read_training_table(
     return TrainingTable(table_columns, codes[rows], classes, name, rows)
 
 
-def _without_names(columns: dict[str, Any], named: Collection[str]) -> dict[str, Any]:
+def _without_names(columns: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Return the columns that may tell a class: no dates, and no identifiers."""
     skipped: dict[str, list[str]] = {"dates": [], "identifiers": []}
     inputs = {}
     for name, column in columns.items():
-        kind = None if name in named else _kind(column)
+        kind = None if name in names else _kind(column)
         if kind is not None:
             skipped[kind].append(name)
-        elif name in named or name.lower() != ID:
+        elif name in names or name.lower() != ID:
             inputs[name] = column
     texts = [f"{listed([*map(repr, n)])} ({kind})" for kind, n in skipped.items() if n]
     cure = "name the columns to use with features=[...] (--feature NAME)"

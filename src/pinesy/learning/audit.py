@@ -580,9 +580,9 @@ class Audit:
             points, rule = points_of(giving), giving.rules[0]
             text = f"{rule.premise} (+{points} for {show_value(best)})"
             return None, str(rule), f"{start}, most by {short(text)}"
-        number = self._limiting_rule(judge, name, i, evidence)
-        rule = judge[name].rules[number]
-        return number + 1, str(rule), f"{start}, by rule {number + 1}, {short(rule)}"
+        index = self._limiting_rule(judge, name, i, evidence)
+        rule = judge[name].rules[index]
+        return index + 1, str(rule), f"{start}, by rule {index + 1}, {short(rule)}"
 
     def _limiting_rule(self, judge: Cascade, name: str, i: int, evidence: Evidence) -> int:
         """Return the index of the first rule that keeps the possibility of a label down."""

@@ -143,12 +143,12 @@ class Streamed(Samples, Passes):
         label = f"{work} of {', '.join(self._stage.names[:3])}" if self._progress else ""
         n = 0
         with progress_bar(label, self.total) as bar:
-            for number, pair in enumerate(self._batches):
-                batch = batch_of_pair(self._cascade, f"batch {number}", pair)
+            for index, pair in enumerate(self._batches):
+                batch = batch_of_pair(self._cascade, f"batch {index}", pair)
                 if batch.n == 0:
                     continue
-                check_targeted(f"batch {number}", batch.targets, self.targeted)
-                with placed(f"batch {number}"):
+                check_targeted(f"batch {index}", batch.targets, self.targeted)
+                with placed(f"batch {index}"):
                     measured = Measured(self._stage, batch)
                 yield measured
                 n += batch.n

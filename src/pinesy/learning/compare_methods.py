@@ -127,7 +127,9 @@ class MethodComparison:
     def __str__(self) -> str:
         """Return a table for each attribute."""
         tables = [
-            text_table([(name, *HEADS), *([method, *one.cells] for method, one in rows.items())])
+            text_table(
+                [(name, *HEADS), *([method, *scores.cells] for method, scores in rows.items())]
+            )
             for name, rows in self.scores.items()
         ]
         return "\n\n".join([repr(self), *tables])

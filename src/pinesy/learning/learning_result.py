@@ -58,21 +58,7 @@ class SampleSummary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearnedSet:
-    """The parameters that were learned for one rule set."""
-
-    name: str
-    s: FloatArray
-    r: FloatArray
-
-    @property
-    def parameters(self) -> FloatArray:
-        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
-        return interleave(self.s, self.r)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SetResult(LearnedSet):
+class SetResult:
     """What was learned for one rule set.
 
     Attributes
@@ -89,12 +75,20 @@ class SetResult(LearnedSet):
         `lowest` to it gives the repaired target
     """
 
+    name: str
+    s: FloatArray
+    r: FloatArray
     tolerance: float
     summary: SampleSummary
     distance: float
     fixed: FloatArray | None = None
     nabla: FloatArray | None = None
     greatest: FloatArray | None = None
+
+    @property
+    def parameters(self) -> FloatArray:
+        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
+        return interleave(self.s, self.r)
 
     @property
     def lowest(self) -> FloatArray:
@@ -245,9 +239,9 @@ class LearningResult(LearnedCascade[SetResult]):
 
         The largest ``nabla`` of a sample is shown where the distances of samples were kept.
         """
-        more = len(self.sets) - SHOWN
-        left = f"\n... and {more} more rule sets" if more > 0 else ""
-        return f"{self!r}\n{text_table(self._table())}{left}"
+        hidden = len(self.sets) - SHOWN
+        ending = f"\n... and {hidden} more rule sets" if hidden > 0 else ""
+        return f"{self!r}\n{text_table(self._table())}{ending}"
 
     def _table(self) -> list[tuple[str, ...]]:
         head = ("set", "rules", "tolerance", "reliable", "distance", "largest s, r")

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, joined, tag
 from pinesy._common.validation import FloatArray
-from pinesy.learning.learning_result import LearnedCascade, LearnedSet
+from pinesy.learning.learning_result import LearnedCascade
+from pinesy.rulebase.sample_equations import interleave
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
@@ -133,7 +134,7 @@ def _by_degrees(holds: Counts, fails: Counts, partition: Partition, degrees: Flo
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetEstimate(LearnedSet):
+class SetEstimate:
     """The parameters of one rule set, and how often its rules hold.
 
     Attributes
@@ -145,9 +146,17 @@ class SetEstimate(LearnedSet):
     losses : for gradients, the log loss at the start and at the end; else empty
     """
 
+    name: str
+    s: FloatArray
+    r: FloatArray
     counts: RuleCounts
     fixed: FloatArray | None = None
     losses: tuple[float, ...] = ()
+
+    @property
+    def parameters(self) -> FloatArray:
+        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
+        return interleave(self.s, self.r)
 
     @property
     def support(self) -> FloatArray:
@@ -201,9 +210,9 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
     def __str__(self) -> str:
         """Return a table, a line for each rule (the first ones, if they are very many)."""
         lines = self._lines()
-        more = len(lines) - SHOWN
-        rest = [f"... and {more} more rules"] if more > 0 else []
-        return "\n".join([repr(self), text_table([HEAD, *lines[:SHOWN]]), *rest, *self._losses()])
+        hidden = len(lines) - SHOWN
+        ending = [f"... and {hidden} more rules"] if hidden > 0 else []
+        return "\n".join([repr(self), text_table([HEAD, *lines[:SHOWN]]), *ending, *self._losses()])
 
     def _repr_html_(self) -> str:
         lines, losses = self._lines(), joined(tag("div", loss) for loss in self._losses())
@@ -224,7 +233,7 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
 
     def _losses(self) -> list[str]:
         return [
-            f"{one.name}: log loss {one.losses[0]:.4f} -> {one.losses[-1]:.4f}"
-            for one in self.sets.values()
-            if one.losses
+            f"{estimate.name}: log loss {estimate.losses[0]:.4f} -> {estimate.losses[-1]:.4f}"
+            for estimate in self.sets.values()
+            if estimate.losses
         ]

@@ -22,7 +22,7 @@ from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 from pinesy.transforms import antipignistic_inverse
 
-Positions = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
 KERNELS = "pinesy.learning.sample_kernels"
 #: The share of the uniform distribution that is mixed into probabilities.
 FLOOR = 1e-3
@@ -118,7 +118,7 @@ def log_loss(pi: FloatArray, expected: FloatArray) -> tuple[FloatArray, FloatArr
     return loss, gradient
 
 
-def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Positions]:
+def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Indices]:
     """Return the antipignistic inverse of rows, and the order of their values from the largest."""
     order = np.argsort(-pi, axis=1, kind="stable")
     ranked = np.take_along_axis(pi, order, axis=1)
@@ -130,7 +130,7 @@ def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Positions]:
     return q, order
 
 
-def _inverse_gradient(of_q: FloatArray, order: Positions) -> FloatArray:
+def _inverse_gradient(of_q: FloatArray, order: Indices) -> FloatArray:
     """Return the gradient with respect to `pi`, for that of its antipignistic inverse.
 
     ``pi_j`` stands in ``q_1 .. q_j`` with ``1/j`` and in ``q_1 .. q_{j-1}`` with ``-1/(j-1)``: its

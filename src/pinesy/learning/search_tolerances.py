@@ -222,8 +222,8 @@ class ToleranceSearch:
     def __str__(self) -> str:
         """Return a table, a line for each evaluation (the first ones, if they are very many)."""
         text = text_table([self._head, *map(self._line, self.evaluations[:SHOWN])])
-        more = len(self.evaluations) - SHOWN
-        return f"{self!r}\n{text}" + f"\n... and {more} more" * (more > 0)
+        hidden = len(self.evaluations) - SHOWN
+        return f"{self!r}\n{text}" + f"\n... and {hidden} more" * (hidden > 0)
 
     def _repr_html_(self) -> str:
         lines = map(self._line, self.evaluations)
