@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy.induction import TrainingTable, induce_points
-from pinesy.induction.candidate_rules import conditions
+from pinesy.induction.candidate_rules import n_conditions
 from pinesy.transforms import antipignistic_inverse
 
 Floats = npt.NDArray[np.float64]
@@ -59,7 +59,7 @@ def pinesy(train: TrainingTable, test: TrainingTable) -> Fitted:
     chances = antipignistic_inverse(degrees)
     certainty = 1.0 - np.sort(degrees, axis=1)[:, -2]
     # Certainty decides, and the chance where it ties: of the same order, but finer.
-    sizes = [conditions(box) for box in found.model.boxes]
+    sizes = [n_conditions(box) for box in found.model.boxes]
     rules, mean = len(sizes), float(np.mean(sizes)) if sizes else 0.0
     return Fitted(chances, certainty + 1e-6 * chances.max(axis=1), rules, mean)
 

@@ -13,7 +13,7 @@ from pinesy import Attribute, transforms
 from pinesy._common.validation import FloatArray
 from pinesy.concepts.concept_check import ConceptCheck, check_concepts
 from pinesy.learning import LearningResult, ToleranceSearch, candidate_tolerances, search_tolerances
-from pinesy.learning.comparison import answers
+from pinesy.learning.evaluate import answers
 from pinesy.learning.learning_arguments import members
 from pinesy.problems import addition, addition_labels, explained_sums
 from pinesy.rulebase.cascade import Cascade

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinesy import ConformalTransform
-from pinesy.calibration.score_counts import ScoreCounts, leads
+from pinesy.calibration.score_counts import ScoreCounts, margin_scores
 from pinesy.exceptions import DegreeError
 
 DEGREES = st.integers(0, 10).map(lambda k: k / 10)
@@ -23,7 +23,7 @@ def test_p_values_are_counts_of_scores_that_fit_no_better(seen: list[float], t: 
 @given(st.lists(st.tuples(DEGREES, DEGREES, DEGREES), min_size=1, max_size=5))
 def test_leads_are_those_of_sorted_scores(rows: list[tuple[float, ...]]) -> None:
     ordered = np.sort(rows, axis=1)
-    assert (leads(np.array(rows)) == 1.0 - (ordered[:, 1] - ordered[:, 0])).all()
+    assert (margin_scores(np.array(rows)) == 1.0 - (ordered[:, 1] - ordered[:, 0])).all()
 
 
 @pytest.mark.parametrize("bad", [float("nan"), -0.1, 1.5])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from messages import raises_saying
 from pinesy import Attribute, DataError, If, RuleSetError, induce
 from pinesy.exceptions import DataWarning
-from pinesy.induction.candidate_rules import Feature, cuts_of, held, short_between, steps_of
+from pinesy.induction.candidate_rules import Feature, held, quantile_cuts, short_between, steps_of
 from pinesy.induction.training_table import TableColumn, read_training_table
 
 GOOD: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
@@ -79,7 +79,7 @@ def test_without_scikit_learn_the_cure_is_named(monkeypatch: pytest.MonkeyPatch)
 @given(st.lists(st.integers(-500, 500), min_size=2, max_size=60))
 def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
     numbers = np.array(values) / 8
-    cuts = cuts_of(numbers, most=7)
+    cuts = quantile_cuts(numbers, most=7)
     assert len(cuts) <= 7
     assert sorted(set(cuts)) == list(cuts)
     columns = (TableColumn("x", np.append(numbers, np.nan)),)

@@ -15,7 +15,7 @@ from pinesy import Attribute, EquationSystem, Iff, RuleSet, Target, learn
 from pinesy.equations import Fronts, pareto_fronts
 from pinesy.learning import sample_passes, system_kernels
 from pinesy.learning.learning_result import SampleSummary
-from pinesy.learning.sample_systems import SampleSystems
+from pinesy.learning.sample_passes import SampleSystems
 from pinesy.rules.partition import Partition, partition_of
 from strategies import random_batch
 

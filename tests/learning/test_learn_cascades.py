@@ -85,8 +85,8 @@ def test_what_is_kept_from_stage_to_stage() -> None:
     assert list(stages) == [1, 2, 3, 4]
     have: frozenset[str] = frozenset()
     plans = []
-    for number in stages:
-        stage = stages.stage(number, have)
+    for index in stages:
+        stage = stages.stage(index, have)
         have = stage.needed
         plans.append((stage.names, [a.name for a in stage.code.inputs], set(have)))
     assert plans == [

@@ -73,8 +73,8 @@ def test_a_stage_keeps_what_later_stages_read(problem: tuple[Cascade, list[str]]
     cascade, targeted = problem
     stages, have = CascadeStages(cascade, targeted), set[str]()
     left = set(targeted)
-    for number in stages:
-        stage = stages.stage(number, have)
+    for index in stages:
+        stage = stages.stage(index, have)
         names = set(stage.names)
         left -= names
         there = have | (behind(cascade, names, have) - names)

@@ -163,7 +163,7 @@ def test_the_table_says_how_often_each_rule_held() -> None:
 
 def test_bad_input() -> None:
     x, y = {"x": ["a"]}, ["yes"]
-    with raises_saying(DataError, "no method 'magic'", "exact, counts, gradient"):
+    with raises_saying(DataError, "'magic'", "exact, counts, gradient"):
         learn(RULES, x, y, method="magic")  # type: ignore[call-overload]
     with raises_saying(DataError, "keeps every sample", "method 'exact'"):
         learn(RULES, x, y, method="counts", tolerance=0.5)  # type: ignore[call-overload]

@@ -8,7 +8,7 @@ import pytest
 from pinesy import Cascade, learn, parse
 from pinesy.learning import accuracy, sample_passes, search_tolerances
 from pinesy.learning.learning_arguments import batch_of
-from pinesy.learning.tolerance_trials import SearchProblem
+from pinesy.learning.search_tolerances import SearchProblem
 from pinesy.problems import addition, addition_labels
 from strategies import random_batch
 

@@ -1,11 +1,10 @@
 """Answers with a guarantee: possibilities that are calibrated on data."""
 
 from pinesy.calibration.calibrate import calibrate
-from pinesy.calibration.calibrated_inputs import CalibratedInputs
-from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedRules
+from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
 from pinesy.calibration.conformal_transform import ConformalTransform
-from pinesy.calibration.coverage_counts import coverage, coverage_of
+from pinesy.calibration.coverage import coverage, coverage_of
 from pinesy.calibration.coverage_report import CoverageReport, CoverageRow
 from pinesy.calibration.drift_monitor import DriftMonitor, Novelty, novelty
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets

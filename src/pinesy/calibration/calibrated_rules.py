@@ -1,7 +1,11 @@
-"""What calibrated rules are asked: distributions, sets, and what is guaranteed."""
+"""Calibrated rules: distributions, prediction sets, explanations, and what is guaranteed.
+
+Either the inputs are calibrated (`CalibratedInputs`), and conclusions are as guaranteed as these,
+or the answers (`CalibratedAnswers`), whatever the rules are.
+"""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -10,23 +14,26 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name, column_slices, name_of
-from pinesy._common.validation import FloatArray, check_known, listed
-from pinesy.calibration.conformal_transform import ConformalTransform
+from pinesy._common.validation import FloatArray, check_degree, check_known, listed
+from pinesy.calibration.conformal_transform import ALL, ConformalTransform
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets
+from pinesy.calibration.score_counts import ScoreCounts, significance
 from pinesy.engine.evidence import Evidence
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, placed
 from pinesy.explanations import explain, why_not
 from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_evidence import evidence_form
+from pinesy.rulebase.cascade_evidence import evidence_form, evidence_rows
 from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
+from pinesy.transforms import check_probabilities
 
 Outputs = Iterable[str | Attribute] | None
 Possibilities = Mapping[str, Possibility]
 Weights = npt.ArrayLike | None
+Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,11 +85,11 @@ class CalibratedRules:
         return self.transform.scores(self.parts(evidence))
 
     @abstractmethod
-    def places(self, targets: Mapping[str, Any], n: int) -> dict[Any, npt.NDArray[np.int64]]:
-        """Return the places of the true values of `n` samples, in the form of `scores`."""
+    def label_indices(self, targets: Mapping[str, Any], n: int) -> dict[Any, Indices]:
+        """Return the indices of the true values of `n` samples, in the form of `scores`."""
 
     def doubt(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
-        """Return for each sample the p-value of how unsure it is, which needs no labels.
+        """Return for each sample the p-value of its margin score, which needs no labels.
 
         These are uniform while nothing changes; see `DriftMonitor`.
         """
@@ -147,7 +154,7 @@ class CalibratedRules:
         weights: Weights = None,
         **options: Any,
     ) -> LevelWhyNot:
-        """Say at which levels a value is excluded, and which p-values and rules do it.
+        """Report at which levels a value is excluded, and by which p-values and rules.
 
         Parameters
         ----------
@@ -169,10 +176,10 @@ class CalibratedRules:
         another order may differ in their last bits), unless `kinds` are ranked: then the ranks
         stay.
         """
-        named = true_values(self.rules, targets)
+        truth = true_values(self.rules, targets)
         parts = self.parts(evidence)
-        n = len(next(iter(parts.values())))
-        transform = copy(self.transform).partial_fit(parts, self.places(named, n), weights)
+        indices = self.label_indices(truth, len(next(iter(parts.values()))))
+        transform = copy(self.transform).partial_fit(parts, indices, weights)
         return replace(self, transform=transform)
 
     def __add__(self, other: Self) -> Self:
@@ -201,9 +208,9 @@ class CalibratedAnswers(CalibratedRules):
     outputs: tuple[str, ...] = ()
     probabilities: str | None = None
 
-    def places(self, targets: Mapping[str, Any], n: int) -> dict[str, npt.NDArray[np.int64]]:
-        """Return the places of the true answers of `n` samples, by output."""
-        return true_places([self.rules[name].output for name in self.outputs], targets, n)
+    def label_indices(self, targets: Mapping[str, Any], n: int) -> dict[Any, Indices]:
+        """Return the indices of the true answers of `n` samples, by output."""
+        return true_indices([self.rules[name].output for name in self.outputs], targets, n)
 
     def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
         """Return the possibilities that the rules infer, which are calibrated."""
@@ -246,30 +253,186 @@ class CalibratedAnswers(CalibratedRules):
         )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedInputs(CalibratedRules):
+    """Rules on calibrated inputs.
+
+    Attributes
+    ----------
+    exceptions : if it is known, the share of cases in which the rules fail; or how possible they
+        leave the true answers where they are given the true inputs: ``1 - pi(w)``, counted
+    """
+
+    exceptions: ScoreCounts | float | None = None
+    _of_inputs: ClassVar[bool] = True
+
+    def calibrate_more(
+        self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
+    ) -> Self:
+        """Return the calibration by more samples too; answers tell how often the rules fail."""
+        calibrated = super().calibrate_more(evidence, targets, weights)
+        truth = by_name(targets, "target")
+        answers = {name: content for name, content in truth.items() if name in self.rules.sets}
+        if not answers:
+            return calibrated
+        # How far do the rules exclude the true answers, if they know the true inputs?
+        n = len(next(iter(answers.values())))
+        indices = true_indices(self.rules.inputs, truth, n)
+        certain = {a.name: np.eye(len(a.domain))[indices[a.name]] for a in self.rules.inputs}
+        scores = []
+        for name, pi in self.rules.infer(certain, list(answers)).items():
+            columns = Target.of_values(answers[name], pi.attribute, n).labels
+            scores.append(1.0 - pi.degrees[np.arange(n), columns])
+        exceptions = ScoreCounts.of(np.max(scores, axis=0), weights)
+        return replace(calibrated, exceptions=_sum(self.exceptions, exceptions))
+
+    def __add__(self, other: Self) -> Self:
+        """Return the calibration by the samples of both; the rules must be the same."""
+        return replace(super().__add__(other), exceptions=_sum(self.exceptions, other.exceptions))
+
+    def label_indices(self, targets: Mapping[str, Any], n: int) -> dict[Any, Indices]:
+        """Return the indices of the true values of the inputs of `n` samples."""
+        indices = true_indices(self.rules.inputs, targets, n)
+        return {ALL: np.stack([*indices.values()], axis=1)} if self._is_uniform else indices
+
+    def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
+        """Return the degrees of all inputs: by input, or in one array where that can be."""
+        return self._split(self._block(evidence)[0])
+
+    def _block(self, evidence: Evidence) -> tuple[FloatArray, bool]:
+        """Return the degrees of all inputs side by side, and whether they are of a batch."""
+        rows = evidence_rows(self.rules, evidence)
+        block = rows.block(0, rows.n)
+        if not (block.min(initial=0.0) >= 0.0 and block.max(initial=1.0) <= 1.0):  # or NaN
+            refuse_degrees(block, self.rules.inputs, rows.is_batch)
+        if self.transform.score != "complement":
+            refuse_sums(block, self.rules.inputs, rows.is_batch)
+        return block, rows.is_batch
+
+    def _split(self, block: FloatArray) -> dict[Any, FloatArray]:
+        if self._is_uniform:
+            size = len(self.rules.inputs[0].domain)  # -1 is ambiguous for an empty batch
+            return {ALL: block.reshape(len(block), len(self.rules.inputs), size)}
+        return {name: block[:, c] for name, c in column_slices(self.rules.inputs).items()}
+
+    @property
+    def _is_uniform(self) -> bool:
+        """Whether all inputs can be seen as one array ``(n, inputs, values)``."""
+        return len({len(a.domain) for a in self.rules.inputs}) == 1 and not self.transform.kinds
+
+    def degrees(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
+        """Return the calibrated possibilities of all inputs, side by side."""
+        return self._calibrated(evidence, weights)[0]
+
+    def _reasoned(self, evidence: Evidence, weights: Weights) -> Any:
+        degrees = self.degrees(evidence, weights=weights)
+        return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
+
+    def _calibrated(self, evidence: Evidence, weights: Weights = None) -> tuple[FloatArray, Any]:
+        """Return calibrated possibilities, side by side, and the conformity of samples."""
+        block, is_batch = self._block(evidence)
+        parts, conformity = self.transform.conformed(self._split(block), weights)
+        if self._is_uniform:
+            joined = parts[ALL].reshape(block.shape)
+        else:
+            joined = np.hstack([*parts.values()])
+        return (joined, conformity) if is_batch else (joined[0], conformity[0])
+
+    def conformed(
+        self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
+    ) -> tuple[Possibilities, Any]:
+        """Return what the rules infer from calibrated inputs, and the conformity of samples."""
+        degrees, conformity = self._calibrated(evidence, weights)
+        program = self.rules.compile(outputs)
+        if program.inputs != self.rules.inputs:
+            columns = column_slices(self.rules.inputs)
+            degrees = np.concatenate(
+                [degrees[..., columns[a.name]] for a in program.inputs], axis=-1
+            )
+        return program.infer(degrees), conformity
+
+    @property
+    def guarantee(self) -> str:
+        """What is guaranteed, in words."""
+        text = (
+            f"{self.transform.guarantee} Where the rules hold, so does what they conclude: the "
+            "true answers are in their sets as often"
+        )
+        if self.exceptions is None:
+            return f"{text}. If they fail in a share e of cases, that is L - e."
+        rate = self.exception_rate(0.95)
+        return f"{text}, less the share of cases in which the rules fail ({rate:.3g} at L = 0.95)."
+
+    def exception_rate(self, level: float) -> float:
+        """Return the share of samples whose true answers the rules exclude at a level.
+
+        A rule whose parameter is above ``1 - level`` excludes nothing at it.
+        """
+        least = 1.0 - significance(level)
+        if not isinstance(self.exceptions, ScoreCounts):
+            return self.exceptions or 0.0
+        return self.exceptions.share_from(least)
+
+
+def _sum(
+    first: ScoreCounts | float | None, second: ScoreCounts | float | None
+) -> ScoreCounts | float | None:
+    """Return the exceptions of two parts; a share that is known is not mixed with counts."""
+    if isinstance(first, ScoreCounts) and isinstance(second, ScoreCounts):
+        return first + second
+    shares = {share for share in (first, second) if isinstance(share, float)}
+    if len(shares) > 1:
+        raise DataError(f"the calibrations have other shares of exceptions: {first} and {second}")
+    return shares.pop() if shares else second if first is None else first
+
+
+def refuse_degrees(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
+    """Raise `DegreeError` that names the attribute, row and value of the first bad degree.
+
+    The degrees of all attributes stand side by side, a row for each sample.
+    """
+    row, column = np.argwhere(~((degrees >= 0.0) & (degrees <= 1.0)))[0].tolist()
+    for attribute, columns in zip(attributes, column_slices(attributes).values(), strict=True):
+        if column < columns.stop:
+            value = attribute.domain[column - columns.start]
+            where = f"attribute {attribute.name!r}" + f", row {row}" * is_batch
+            check_degree(degrees[row, column], f"{where}: the degree of {value!r}")
+
+
+def refuse_sums(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
+    """Raise `DegreeError` for the first attribute and row whose degrees are no probabilities."""
+    for attribute, columns in zip(attributes, column_slices(attributes).values(), strict=True):
+        distance = abs(degrees[:, columns].sum(axis=1) - 1.0)
+        if len(distance) and distance.max() > 0.0:
+            row = int(distance.argmax())  # the worst: if it is near enough, all are
+            with placed(f"attribute {attribute.name!r}" + f", row {row}" * is_batch):
+                check_probabilities(degrees[row, columns], attribute.domain)
+
+
 def true_values(cascade: Cascade, targets: Mapping[Any, Any]) -> dict[str, Any]:
     """Return true values by the names of inputs and outputs, or raise an error."""
     if not isinstance(targets, Mapping) or not targets:
         raise DataError(
             f"targets is {targets!r:.60}; give a dict from inputs, or from outputs, to true values"
         )
-    named = by_name(targets, "target")
+    truth = by_name(targets, "target")
     known = dict.fromkeys([*(a.name for a in cascade.inputs), *cascade.sets])
-    for name in named:
+    for name in truth:
         check_known(name, known, f"no rule uses {name!r}")
-    return named
+    return truth
 
 
-def true_places(
-    attributes: Iterable[Attribute], targets: Mapping[str, Any], n: int
-) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the places of the true values of `n` samples in the domains, by attribute."""
-    places, wanted = {}, list(attributes)
-    names = [a.name for a in wanted]
-    for a in wanted:
+def true_indices(
+    attributes: Sequence[Attribute], targets: Mapping[str, Any], n: int
+) -> dict[Any, Indices]:
+    """Return the indices of the true values of `n` samples in the domains, by attribute."""
+    indices = {}
+    for a in attributes:
         if a.name not in targets:
+            names = listed([a.name for a in attributes])
             raise DataError(
-                f"there are no true values of {a.name!r}; give those of {listed(names)} together "
-                "(or calibrate by answers alone)"
+                f"there are no true values of {a.name!r}; give those of {names} together (or "
+                "calibrate by answers alone)"
             )
-        places[a.name] = Target.of_values(targets[a.name], a, n).labels.astype(np.int64)
-    return places
+        indices[a.name] = Target.of_values(targets[a.name], a, n).labels.astype(np.int64)
+    return indices

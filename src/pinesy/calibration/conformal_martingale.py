@@ -24,13 +24,13 @@ MOST_POINTS = 4096
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DriftStatus:
-    """What a batch of samples told a monitor.
+    """The state of a monitor after a batch of samples.
 
     Attributes
     ----------
     samples : how many have been seen, with this batch
-    p_values : of each sample of the batch, the share of all samples up to it that are at least as
-        doubtful, equal ones broken by lot: uniform while nothing changes
+    p_values : of each sample of the batch, the share of all samples up to it with scores at least
+        as large, equal ones broken by lot: uniform while nothing changes
     log_martingale : the natural logarithm of the martingale after each of them
     alarm : the number of the sample, from 1 on, at which an alarm was raised; None if none was
     """
@@ -41,8 +41,8 @@ class DriftStatus:
     alarm: int | None
 
     def __repr__(self) -> str:
-        said = "no alarm" if self.alarm is None else f"alarm at sample {self.alarm}"
-        return f"DriftStatus({self.samples} samples, {said})"
+        text = "no alarm" if self.alarm is None else f"alarm at sample {self.alarm}"
+        return f"DriftStatus({self.samples} samples, {text})"
 
 
 class ConformalMartingale:
@@ -123,15 +123,15 @@ class ConformalMartingale:
 
     def _p_values(self, values: FloatArray) -> FloatArray:
         """Return the p-value of each score among all that came before it; keep them."""
-        own = ScoreCounts.of(values)
+        batch = ScoreCounts.of(values)
         above, equal = np.empty(len(values)), np.empty(len(values))
-        load_kernels(KERNELS).earlier_ranks(np.searchsorted(own.scores, values), above, equal)
+        load_kernels(KERNELS).earlier_ranks(np.searchsorted(batch.scores, values), above, equal)
         for part in (self.counts, *self._parts):
-            more, same = part.above_and_equal(values)
-            above += more
-            equal += same
+            above_part, equal_part = part.above_and_equal(values)
+            above += above_part
+            equal += equal_part
         before = self.counts.total + self.samples + np.arange(len(values))
-        self._keep(own)
+        self._keep(batch)
         return np.asarray((above + self._lots(len(values)) * (equal + 1.0)) / (before + 1.0))
 
     def _lots(self, n: int) -> FloatArray:
@@ -140,12 +140,12 @@ class ConformalMartingale:
         bits.advance(self.samples)
         return np.random.Generator(bits).random(n)
 
-    def _keep(self, own: ScoreCounts) -> None:
-        """Add scores to those that are kept, in parts each of which is twice the next, or more.
+    def _keep(self, batch: ScoreCounts) -> None:
+        """Add scores to the earlier ones, in parts: each is twice the next, or more.
 
         So each score is merged log n times.
         """
-        self._parts += [own] if len(own.scores) else []
+        self._parts += [batch] if len(batch.scores) else []
         while len(self._parts) > 1 and len(self._parts[-2].scores) < 2 * len(
             self._parts[-1].scores
         ):
@@ -153,7 +153,7 @@ class ConformalMartingale:
             self._parts[-1] += last
 
     def _note(self, path: FloatArray) -> None:
-        """Take note of what became of the martingale."""
+        """Record the path of the martingale, and an alarm."""
         times = np.arange(self.samples + 1, self.samples + len(path) + 1)
         reached = np.flatnonzero(path >= self.threshold)
         if self.alarm is None and len(reached):
@@ -162,8 +162,8 @@ class ConformalMartingale:
         self.highest = max(self.highest, float(path.max(initial=0.0)))
         self._times, self._values = np.append(self._times, times), np.append(self._values, path)
         while True:
-            kept = self._times % self._stride == 0
-            self._times, self._values = self._times[kept], self._values[kept]
+            mask = self._times % self._stride == 0
+            self._times, self._values = self._times[mask], self._values[mask]
             if len(self._times) <= MOST_POINTS:
                 return
             self._stride *= 2
@@ -173,16 +173,16 @@ class ConformalMartingale:
     @property
     def content(self) -> dict[str, Any]:
         """The state as JSON holds it, without the counts of calibration."""
-        seen = ScoreCounts.of([])
+        total = ScoreCounts.of([])
         for part in self._parts:
-            seen += part
+            total += part
         return {
             "chance": self.chance,
             "seed": self.seed,
             "samples": self.samples,
             "alarm": self.alarm,
             "highest": self.highest,
-            "scores": seen.content,
+            "scores": total.content,
             "capital": self._capital.tolist() if self.samples else None,
             "stride": self._stride,
             "path": self._values.tolist(),
@@ -200,8 +200,8 @@ class ConformalMartingale:
         test._stride = content["stride"]
         test._values = np.array(content["path"], dtype=np.float64)
         test._times = np.arange(len(test._values)) * test._stride
-        seen = sum(part.samples for part in test._parts)
-        if seen != test.samples or test._capital.shape != (len(test._bets),):
+        n_scores = sum(part.samples for part in test._parts)
+        if n_scores != test.samples or test._capital.shape != (len(test._bets),):
             raise DataError("the state of the monitor does not fit together")
         return test
 

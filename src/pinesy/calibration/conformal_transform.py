@@ -12,18 +12,18 @@ from pinesy.calibration.score_counts import (
     FITS,
     ScoreCounts,
     checked_weights,
-    columns_of,
+    label_columns,
     new_weights,
     significance,
     true_scores,
-    worst_doubt,
+    worst_margin_scores,
 )
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 
 Unit = Literal["sample", "input"]
 #: By input, arrays ``(n, ..., values)``, and the columns of their true values ``(n, ...)``.
 Parts = Mapping[Any, FloatArray]
-Places = Mapping[Any, npt.NDArray[np.int64]]
+Labels = Mapping[Any, npt.NDArray[np.int64]]
 
 #: The name of the only part, where degrees come as one array.
 ALL = "inputs"
@@ -56,8 +56,8 @@ class ConformalTransform:
     Attributes
     ----------
     counts_ : of the scores of true values: one `ScoreCounts`, or one for each class
-    doubt_ : of how little the best value of the least sure input is ahead, which needs no labels;
-        new data of the same kind are as doubtful (`DriftMonitor`)
+    doubt_ : of margin scores, 1 minus how far the best value of the least sure input is ahead,
+        which need no labels; those of new data of the same kind are alike (`DriftMonitor`)
     ranks_ : by kind, the scores that `kinds` are ranked by
 
     Examples
@@ -113,7 +113,7 @@ class ConformalTransform:
         first = self._rank(parts, truth) if self.kinds else 0
         self.counts_, self.doubt_ = self._counted(
             {key: part[first:] for key, part in parts.items()},
-            {key: places[first:] for key, places in truth.items()},
+            {key: columns[first:] for key, columns in truth.items()},
             None if checked is None else checked[first:],
         )
         return self
@@ -137,10 +137,10 @@ class ConformalTransform:
             )
         return copy(self)._add(other.counts_, other.doubt_)
 
-    def _add(self, counts: Sequence[ScoreCounts], doubt: ScoreCounts) -> Self:
-        """Add counts to those that were made before."""
+    def _add(self, counts: Sequence[ScoreCounts], margin_counts: ScoreCounts) -> Self:
+        """Add counts to those of earlier samples."""
         self.counts_ = tuple(a + b for a, b in zip(self.counts_, counts, strict=True))
-        self.doubt_ += doubt
+        self.doubt_ += margin_counts
         return self
 
     @property
@@ -164,7 +164,7 @@ class ConformalTransform:
         """Return the weights of `n` new samples, or raise an error that calls them by a name."""
         return new_weights(weights, n, self.is_weighted, name)
 
-    def _read(self, degrees: Any, labels: Any) -> tuple[dict[Any, FloatArray], Places]:
+    def _read(self, degrees: Any, labels: Any) -> tuple[dict[Any, FloatArray], Labels]:
         """Return degrees and the columns of the true values, by input."""
         parts = as_parts(degrees)
         values = labels if isinstance(labels, Mapping) else {ALL: labels}
@@ -176,10 +176,10 @@ class ConformalTransform:
         if not parts or not _n(parts):
             raise DataError("there are no calibration samples")
         return parts, {
-            key: columns_of(values[key], part.shape, self.classes) for key, part in parts.items()
+            key: label_columns(values[key], part.shape, self.classes) for key, part in parts.items()
         }
 
-    def _rank(self, parts: Parts, truth: Places) -> int:
+    def _rank(self, parts: Parts, truth: Labels) -> int:
         """Rank each kind by the first half of the samples; return how many these are."""
         kinds = self.kinds or {}
         missing = [key for key in parts if key not in kinds]
@@ -187,16 +187,16 @@ class ConformalTransform:
             raise DataError(f"kinds says nothing of {missing[0]!r}; name the kind of every input")
         half = _n(parts) // 2
         for kind in dict.fromkeys(kinds[key] for key in parts):
-            own = [key for key in parts if kinds[key] == kind]
-            scores = {k: 1.0 - self._fits(k, parts[k][:half], ranked=False) for k in own}
-            true = true_scores(scores, {key: truth[key][:half] for key in own})
+            keys = [key for key in parts if kinds[key] == kind]
+            scores = {k: 1.0 - self._fits(k, parts[k][:half], ranked=False) for k in keys}
+            true = true_scores(scores, {key: truth[key][:half] for key in keys})
             self.ranks_[kind] = ScoreCounts.of(true)
         return half
 
     def _counted(
-        self, parts: Parts, truth: Places, weights: FloatArray | None
+        self, parts: Parts, truth: Labels, weights: FloatArray | None
     ) -> tuple[tuple[ScoreCounts, ...], ScoreCounts]:
-        """Return the counts of the scores of true values, and those of doubt."""
+        """Return the counts of the scores of true values, and of margin scores."""
         scores = self.scores(parts)
         true = true_scores(scores, truth)
         repeated = None if weights is None else np.repeat(weights, true.shape[1])
@@ -206,10 +206,10 @@ class ConformalTransform:
             counts = (ScoreCounts.of(true.max(axis=1), weights),)
         else:
             counts = (ScoreCounts.of(true, repeated),)
-        return counts, ScoreCounts.of(worst_doubt(scores), weights)
+        return counts, ScoreCounts.of(worst_margin_scores(scores), weights)
 
     def _by_class(
-        self, parts: Parts, truth: Places, true: FloatArray, weights: FloatArray | None
+        self, parts: Parts, truth: Labels, true: FloatArray, weights: FloatArray | None
     ) -> tuple[ScoreCounts, ...]:
         """Return the counts of each value by itself."""
         sizes = {part.shape[-1] for part in parts.values()}
@@ -218,12 +218,12 @@ class ConformalTransform:
                 "class_conditional counts the samples of each value apart, which is for samples "
                 "of one input; with several inputs of the same values give unit='input'"
             )
-        places = np.concatenate([truth[key].reshape(len(true), -1) for key in parts], axis=1)
-        of_class = [(places == c).ravel() for c in range(sizes.pop())]
-        values = true.ravel()
+        columns = np.concatenate([truth[key].reshape(len(true), -1) for key in parts], axis=1)
+        masks = [(columns == c).ravel() for c in range(sizes.pop())]
+        scores = true.ravel()
         return tuple(
-            ScoreCounts.of(values[own], None if weights is None else weights[own])
-            for own in of_class
+            ScoreCounts.of(scores[mask], None if weights is None else weights[mask])
+            for mask in masks
         )
 
     # --- new samples ---------------------------------------------------------------------------
@@ -256,9 +256,9 @@ class ConformalTransform:
         return p_values, np.min(least, axis=0)
 
     def doubt(self, degrees: Any, weights: npt.ArrayLike | None = None) -> FloatArray:
-        """Return the p-value of the doubt of each sample (see `doubt_`): uniform, up to ties."""
-        doubt = worst_doubt(self.scores(degrees))
-        return self.doubt_.p_values(doubt, self.new_weights(weights, len(doubt)))
+        """Return the p-value of each sample's margin score (see `doubt_`): uniform, up to ties."""
+        margin = worst_margin_scores(self.scores(degrees))
+        return self.doubt_.p_values(margin, self.new_weights(weights, len(margin)))
 
     def scores(self, degrees: Any) -> dict[Any, FloatArray]:
         """Return how badly each value fits, by input: the scores that are counted."""
@@ -310,15 +310,15 @@ class ConformalTransform:
         """What is guaranteed, in words."""
         of = f"calibrated on {self.n} " + ("samples" if self.unit == "sample" else "inputs")
         of += " of the rarest class, or more" * self.class_conditional
-        what = {
+        event = {
             "sample": "the true values of all inputs of a sample are in their sets at the same "
             "time",
             "input": "the true value of an input is in its set; this is said of each input alone, "
             "so that of m inputs all are right in at least 1 - m (1 - L)",
         }[self.unit]
-        each = ", for the inputs of each class by themselves" * self.class_conditional
+        by_class = ", for the inputs of each class by themselves" * self.class_conditional
         return (
-            f"For any level L, in at least a share L of new cases {what}{each} ({of}; "
+            f"For any level L, in at least a share L of new cases {event}{by_class} ({of}; "
             f"{self.assumption('training')})."
         )
 
@@ -359,8 +359,8 @@ def _n(parts: Parts) -> int:
 
 def as_parts(degrees: Any) -> dict[Any, FloatArray]:
     """Return degrees by input as arrays ``(n, ..., values)``; one array is one part."""
-    given = degrees if isinstance(degrees, Mapping) else {ALL: degrees}
-    parts = {key: np.asarray(content, dtype=np.float64) for key, content in given.items()}
+    contents = degrees if isinstance(degrees, Mapping) else {ALL: degrees}
+    parts = {key: np.asarray(content, dtype=np.float64) for key, content in contents.items()}
     for key, part in parts.items():
         if part.ndim < 1 or part.shape[-1] < 1:
             raise ShapeError(f"{key!r}: degrees have shape (n, values); got {part.shape}")

@@ -156,8 +156,8 @@ class CoverageReport(TableReport):
         return plot_coverage(self, axes)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{row.observed:.1%} at {row.level:g}" for row in self.of("all"))
-        return f"CoverageReport({', '.join(self.outputs)}, {self.samples} samples: {shown})"
+        figures = ", ".join(f"{row.observed:.1%} at {row.level:g}" for row in self.of("all"))
+        return f"CoverageReport({', '.join(self.outputs)}, {self.samples} samples: {figures})"
 
 
 def _line(row: CoverageRow) -> list[str]:
@@ -185,7 +185,7 @@ def _matrix(rows: Sequence[CoverageRow], scope: str) -> ReportTable:
 
 
 def share_band(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the band of Clopper and Pearson for a share of which `successes` were seen.
+    """Return the band of Clopper and Pearson for a share, from `successes` in some trials.
 
     The lowest and the highest share for which so many, or so few, have a chance of
     ``(1 - confidence) / 2``: whatever the true share, the band contains it at least as often as the

@@ -15,7 +15,7 @@ from pinesy._common.files import read_text, writing
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
-from pinesy.calibration.score_counts import ScoreCounts, exceeds, true_scores, worst_doubt
+from pinesy.calibration.score_counts import ScoreCounts, exceeds, true_scores, worst_margin_scores
 from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError
 
@@ -51,13 +51,15 @@ def rules_of(calibrated: Any) -> CalibratedRules:
 class DriftMonitor:
     """Raises an alarm when new samples are no longer like those of calibration.
 
-    It looks at how doubtful each sample is (how little the best value of its least sure input, or
-    answer, is ahead), which needs no true values; or, `labelled`, at how badly the true values fit.
+    It looks at the margin score of each sample (1 minus how far the best value of its least sure
+    input, or answer, is ahead), which needs no true values; or, `labelled`, at how badly the true
+    values fit.
     Ranked among all samples before it, calibration included, that is a p-value; if calibration and
     new samples are exchangeable, all p-values are independent and uniform, and the chance of an
     alarm, ever, is at most `chance`: see `ConformalMartingale` for the test. An alarm says that the
     guarantee of the calibration no longer rests on anything: calibrate anew, on new samples. No
-    alarm is no proof that nothing has changed: a change that leaves the doubt alone is not seen.
+    alarm is no proof that nothing has changed: a change that leaves the margin
+    scores alone is not seen.
 
     Parameters
     ----------
@@ -111,15 +113,15 @@ class DriftMonitor:
         if not self.labelled:
             if targets is not None:
                 raise DataError("this monitor takes no targets; make one with labelled=True")
-            return self.test.update(worst_doubt(scores))
+            return self.test.update(worst_margin_scores(scores))
         if not isinstance(targets, Mapping):
             raise DataError(
                 f"targets is {targets!r:.60}; a labelled monitor needs a dict of the true values "
                 "of what was calibrated"
             )
         n = len(next(iter(scores.values())))
-        places = self.calibrated.places(targets, n)
-        return self.test.update(true_scores(scores, places).max(axis=1))
+        columns = self.calibrated.label_indices(targets, n)
+        return self.test.update(true_scores(scores, columns).max(axis=1))
 
     @property
     def samples(self) -> int:
@@ -140,8 +142,8 @@ class DriftMonitor:
         return self.test.path
 
     def __repr__(self) -> str:
-        said = "no alarm" if self.alarm is None else f"alarm at sample {self.alarm}"
-        return f"DriftMonitor({self.samples} samples, {said})"
+        text = "no alarm" if self.alarm is None else f"alarm at sample {self.alarm}"
+        return f"DriftMonitor({self.samples} samples, {text})"
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the path of the martingale and the line of alarm; return the axes.
@@ -241,7 +243,7 @@ def novelty(
     *,
     weights: npt.ArrayLike | None = None,
 ) -> Novelty:
-    """Tell which samples conform to nothing that calibration has seen.
+    """Return which samples conform to nothing that calibration has seen.
 
     If new samples are exchangeable with those of calibration, at most a share ``1 - level`` is
     called novel: the best value fits at least as well as the true one. `weights` are as

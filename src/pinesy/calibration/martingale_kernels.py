@@ -8,30 +8,30 @@ from numba.core import types
 
 from pinesy._common.jit import compiled, inner
 
-_PLACES = types.Array(types.int64, 1, "C")
+_RANKS = types.Array(types.int64, 1, "C")
 _NUMBERS = types.Array(types.float64, 1, "C")
 _TABLE = types.Array(types.float64, 2, "C")
 #: p-values are kept so far from 0 and from 1, where a bet would be infinite.
 NEAREST = 2.0**-53
 
 
-@compiled(types.void(_PLACES, _NUMBERS, _NUMBERS))
-def earlier_ranks(places, above, equal):
-    """Set how many earlier ones are larger than each of some places, and how many the same.
+@compiled(types.void(_RANKS, _NUMBERS, _NUMBERS))
+def earlier_ranks(ranks, above, equal):
+    """Set how many earlier ranks are larger than each rank, and how many are the same.
 
     By a tree of sums (Fenwick): log n steps for each.
     """
-    size = places.max() + 1 if len(places) else 0
+    size = ranks.max() + 1 if len(ranks) else 0
     tree, counts = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
-    for i in range(len(places)):
-        place, up_to = places[i], 0
-        k = place + 1
+    for i in range(len(ranks)):
+        rank, up_to = ranks[i], 0
+        k = rank + 1
         while k > 0:
             up_to += tree[k]
             k -= k & -k
-        above[i], equal[i] = i - up_to, counts[place]
-        counts[place] += 1
-        k = place + 1
+        above[i], equal[i] = i - up_to, counts[rank]
+        counts[rank] += 1
+        k = rank + 1
         while k <= size:
             tree[k] += 1
             k += k & -k
@@ -55,11 +55,11 @@ def bet(p, bets, begin, capital, out):
     """
     for i in range(len(p)):
         t = begin + i
-        rest = 1.0 / (1.0 + log(2.0 + t))
-        stake = log((1.0 / (1.0 + log(1.0 + t)) - rest) / len(bets))
-        at = min(max(p[i], NEAREST), 1.0 - NEAREST)
-        low, high = log(at), log1p(-at)
-        total = log(rest)
+        unstaked = 1.0 / (1.0 + log(2.0 + t))
+        stake = log((1.0 / (1.0 + log(1.0 + t)) - unstaked) / len(bets))
+        clipped = min(max(p[i], NEAREST), 1.0 - NEAREST)
+        low, high = log(clipped), log1p(-clipped)
+        total = log(unstaked)
         for j in range(len(bets)):
             density = bets[j, 0] * low + bets[j, 1] * high + bets[j, 2]
             capital[j] = log_sum(capital[j], stake) + density

@@ -127,8 +127,8 @@ class PredictionSets(Mapping[str, Any]):
         first = next(iter(self.possibilities.values()))
         if first.is_batch:
             return f"PredictionSets({len(first)} samples of {', '.join(self)} at {self.level:g})"
-        shown = ", ".join(f"{name} in {_shown(self[name])}" for name in self)
-        return f"PredictionSets({shown} at {self.level:g})"
+        texts = ", ".join(f"{name} in {_shown(self[name])}" for name in self)
+        return f"PredictionSets({texts} at {self.level:g})"
 
     def _repr_html_(self) -> str:
         from pinesy.display.markup import first_lines, tag
@@ -156,8 +156,8 @@ def _values(members: BoolArray, domain: tuple[Hashable, ...]) -> tuple[Hashable,
 
 
 def _shown(values: tuple[Hashable, ...]) -> str:
-    more = ", ..." if len(values) > 6 else ""
-    return "{" + ", ".join(show_value(v) for v in values[:6]) + more + "}"
+    ending = ", ..." if len(values) > 6 else ""
+    return "{" + ", ".join(show_value(v) for v in values[:6]) + ending + "}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,18 +194,18 @@ class LevelExplanation:
     def _set_text(self) -> str:
         values = self.sets[self.attribute]
         name, outcome = format_name(self.attribute.name), self.sets.outcomes[self.attribute.name]
-        shown = " or ".join(
+        text = " or ".join(
             [show_value(v) for v in values[:SHOWN]] + ["..."] * (len(values) > SHOWN)
         )
         why = f" ({OUTCOME_WORDS[outcome]})" * (outcome != "decided")
-        return f"At {percent(self.sets.level)}: {name} is {shown or 'none of its values'}{why}."
+        return f"At {percent(self.sets.level)}: {name} is {text or 'none of its values'}{why}."
 
     def _excluded_text(self) -> list[str]:
-        level, inside = self.sets.level, self.sets[self.attribute]
-        left = {v: z for v, z in self.excluded_at.items() if v not in inside}
-        kept = {v: z for v, z in self.excluded_at.items() if v in inside and z > 0.0}
-        lines = [f"Excluded at {percent(level)}: {_levels(left)}."] if left else []
-        return lines + ([f"Excluded at lower levels: {_levels(kept)}."] if kept else [])
+        level, members = self.sets.level, self.sets[self.attribute]
+        excluded = {v: z for v, z in self.excluded_at.items() if v not in members}
+        included = {v: z for v, z in self.excluded_at.items() if v in members and z > 0.0}
+        lines = [f"Excluded at {percent(level)}: {_levels(excluded)}."] if excluded else []
+        return lines + ([f"Excluded at lower levels: {_levels(included)}."] if included else [])
 
     def to_dict(self, **limits: Any) -> dict[str, Any]:
         """Return it as plain data; ``"explanation"`` is as `Explanation.to_dict` has it."""
@@ -269,12 +269,15 @@ class LevelWhyNot:
         """The p-values that exclude it: of inputs' values; its own, if answers are calibrated."""
         if not self.of_inputs:
             return [(self.reason.attribute.name, self.reason.value, self.p_value)]
-        return [(one.attribute.name, one.value, one.degree) for one in self.reason.bottlenecks]
+        return [
+            (bottleneck.attribute.name, bottleneck.value, bottleneck.degree)
+            for bottleneck in self.reason.bottlenecks
+        ]
 
     def text(self) -> str:
         """Return the levels, the p-values that exclude the value, and the rules."""
         name = equation_text(self.reason.attribute.name, self.reason.value)
-        at = percent(self.level)
+        level_text = percent(self.level)
         is_in = "excluded" if self.is_excluded else "in the set, not excluded,"
         up = (
             f"it is excluded up to {percent(self.excluded_at)}"
@@ -285,7 +288,7 @@ class LevelWhyNot:
             f"  the p-value of {equation_text(n, v)} is {p:.4g}"
             for n, v, p in self.p_values[:SHOWN]
         ]
-        return "\n".join([f"{name} is {is_in} at {at}; {up}:", *reasons, str(self.reason)])
+        return "\n".join([f"{name} is {is_in} at {level_text}; {up}:", *reasons, str(self.reason)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -325,6 +328,6 @@ def percent(level: float) -> str:
 def _levels(levels: dict[Hashable, float]) -> str:
     """Return values with their levels, those first that remain longest."""
     ordered = sorted(levels.items(), key=lambda item: item[1])
-    shown = [f"{show_value(v)} (up to {percent(z)})" for v, z in ordered[:SHOWN]]
-    more = len(ordered) - SHOWN
-    return ", ".join(shown + [f"{more} more"] * (more > 0))
+    texts = [f"{show_value(v)} (up to {percent(z)})" for v, z in ordered[:SHOWN]]
+    hidden = len(ordered) - SHOWN
+    return ", ".join(texts + [f"{hidden} more"] * (hidden > 0))

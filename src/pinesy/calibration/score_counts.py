@@ -28,11 +28,11 @@ def complement(degrees: FloatArray) -> FloatArray:
     """Return degrees as they are: probabilities or possibilities."""
     good = (degrees >= 0.0) & (degrees <= 1.0)
     if not good.all():
-        place = tuple(map(int, np.argwhere(~good)[0]))
-        row = f"row {place[0]}: " * (degrees.ndim > 1)
-        of = f" (input {place[1]})" * (degrees.ndim > 2)
+        index = tuple(map(int, np.argwhere(~good)[0]))
+        row = f"row {index[0]}: " * (degrees.ndim > 1)
+        of = f" (input {index[1]})" * (degrees.ndim > 2)
         raise DegreeError(
-            f"{row}the degree of value {place[-1]}{of} is {degrees[place]}; degrees lie in [0, 1]"
+            f"{row}the degree of value {index[-1]}{of} is {degrees[index]}; degrees lie in [0, 1]"
         )
     return degrees
 
@@ -45,7 +45,7 @@ FITS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
-def leads(scores: FloatArray) -> FloatArray:
+def margin_scores(scores: FloatArray) -> FloatArray:
     """Return 1 minus how far the best value of each distribution is ahead of the second."""
     least = np.partition(scores, 1, axis=-1)
     return np.asarray(1.0 - (least[..., 1] - least[..., 0]))
@@ -89,8 +89,8 @@ class ScoreCounts:
             row = int(np.argmin(np.isfinite(values)))
             raise DataError(f"the score of row {row} is {values[row]}; scores are finite numbers")
         if weights is None:  # quicker by half
-            distinct, numbers = np.unique(values, return_counts=True)
-            return cls(distinct, numbers.astype(np.float64))
+            distinct, sizes = np.unique(values, return_counts=True)
+            return cls(distinct, sizes.astype(np.float64))
         checked = checked_weights(weights, len(values))
         values, checked = values[checked > 0.0], checked[checked > 0.0]
         distinct, indices = np.unique(values, return_inverse=True)
@@ -159,7 +159,7 @@ class ScoreCounts:
         weight : of the new samples, if those of calibration have weights; it broadcasts
         """
         if (weight is not None) != self.is_weighted:
-            raise DataError(_unlike(self.is_weighted, "weight"))
+            raise DataError(_weights_problem(self.is_weighted, "weight"))
         if weight is None:
             return self._look_up(scores, self._p_values)
         at_least = self._look_up(scores, self._at_least)
@@ -254,7 +254,7 @@ def _is_infinite(weights: FloatArray) -> bool:
         return not np.isfinite(weights.sum())
 
 
-def _unlike(is_weighted: bool, name: str) -> str:
+def _weights_problem(is_weighted: bool, name: str) -> str:
     """Return what is wrong with weights of new samples that are missing, or there for nothing."""
     if is_weighted:
         return (
@@ -301,11 +301,21 @@ def samples_needed(level: float) -> int:
     return ceil(round(1.0 / significance(level) - 1.0, 6))
 
 
-def checked_weights(weights: npt.ArrayLike, n: int, name: str = "weights") -> FloatArray:
-    """Return the weights of `n` calibration samples, or raise an error."""
-    array = _as_weights(weights, n, name)
-    _refuse_weights(array, ~(array >= 0.0), "at least 0", name)
-    if _is_infinite(array):
+def checked_weights(
+    weights: npt.ArrayLike, n: int, name: str = "weights", *, positive: bool = False
+) -> FloatArray:
+    """Return the weights of `n` samples, or raise an error; `positive` excludes 0."""
+    try:
+        array = np.atleast_1d(np.asarray(weights, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be numbers; got {weights!r:.60}") from None
+    if array.shape != (n,):
+        raise ShapeError(f"{name} has shape {array.shape}; give one for each of {n} samples")
+    wrong = ~np.isfinite(array) | ~(array > 0.0 if positive else array >= 0.0)
+    if wrong.any():
+        row, range_text = int(wrong.argmax()), "above 0" if positive else "at least 0"
+        raise DataError(f"{name}[{row}] is {array[row]}; weights are numbers {range_text}")
+    if not positive and _is_infinite(array):
         raise DataError(f"{name} add up to infinity; divide all of them by a constant")
     return array
 
@@ -318,87 +328,62 @@ def new_weights(
     A sample that comes has a weight above 0: of weight 0 are those that never come.
     """
     if (weights is not None) != is_weighted:
-        raise DataError(_unlike(is_weighted, name))
-    if weights is None:
-        return None
-    array = _as_weights(weights, n, name)
-    _refuse_weights(array, ~(array > 0.0), "above 0", name)
-    return array
+        raise DataError(_weights_problem(is_weighted, name))
+    return None if weights is None else checked_weights(weights, n, name, positive=True)
 
 
-def _as_weights(weights: npt.ArrayLike, n: int, name: str) -> FloatArray:
-    try:
-        array = np.atleast_1d(np.asarray(weights, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must be numbers; got {weights!r:.60}") from None
-    if array.shape != (n,):
-        raise ShapeError(f"{name} has shape {array.shape}; give one for each of {n} samples")
-    return array
-
-
-def _refuse_weights(weights: FloatArray, wrong: BoolArray, range_text: str, name: str) -> None:
-    wrong = wrong | ~np.isfinite(weights)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(f"{name}[{row}] is {weights[row]}; weights are numbers {range_text}")
-
-
-def columns_of(
+def label_columns(
     labels: Any, shape: tuple[int, ...], classes: Sequence[Hashable] | None
 ) -> npt.NDArray[np.int64]:
     """Return the columns of true values, for degrees of a shape, or raise an error."""
-    given, size = np.asarray(labels), shape[-1]
-    if given.shape != shape[:-1] or not given.ndim:
+    array, size = np.asarray(labels), shape[-1]
+    if array.shape != shape[:-1] or not array.ndim:
         raise ShapeError(
-            f"labels has shape {given.shape}; degrees of shape {shape} have one true "
+            f"labels has shape {array.shape}; degrees of shape {shape} have one true "
             f"value for each distribution: {shape[:-1]}"
         )
-    if classes is not None:
-        return _looked_up(given, classes, size)
-    if given.dtype.kind not in "iu" or ((given < 0) | (given >= size)).any():
-        raise DomainError(
-            f"labels are the numbers of columns, 0 to {size - 1}, unless classes says which "
-            "values the columns are of"
-        )
-    return given.astype(np.int64)
-
-
-def _looked_up(
-    labels: npt.NDArray[Any], classes: Sequence[Hashable], size: int
-) -> npt.NDArray[np.int64]:
-    """Return the columns of labels."""
+    if classes is None:
+        if array.dtype.kind not in "iu" or ((array < 0) | (array >= size)).any():
+            raise DomainError(
+                f"labels are the numbers of columns, 0 to {size - 1}, unless classes says which "
+                "values the columns are of"
+            )
+        return array.astype(np.int64)
     if len(classes) != size:
         raise ShapeError(f"there are {len(classes)} classes, and degrees for {size} values")
     columns = {value: column for column, value in enumerate(classes)}
-    values = labels.ravel().tolist()
-    unknown = [i for i, value in enumerate(values) if value not in columns]
-    if unknown:
-        raise DomainError(
-            f"label {unknown[0]} is {values[unknown[0]]!r:.60}, which is none of the classes"
-            f"{suggestion(values[unknown[0]], classes)}"
-        )
-    return np.array([columns[value] for value in values]).reshape(labels.shape)
+    values = array.ravel().tolist()
+    for i, value in enumerate(values):
+        if value not in columns:
+            raise DomainError(
+                f"label {i} is {value!r:.60}, which is none of the classes"
+                f"{suggestion(value, classes)}"
+            )
+    return np.array([columns[value] for value in values]).reshape(array.shape)
 
 
 def true_scores(
-    scores: Mapping[Any, FloatArray], places: Mapping[Any, npt.NDArray[np.int64]]
+    scores: Mapping[Any, FloatArray], columns: Mapping[Any, npt.NDArray[np.int64]]
 ) -> FloatArray:
     """Return the scores of the true values of some inputs, a row for each sample."""
     parts = [
-        np.take_along_axis(scores[key], places[key][..., None], axis=-1)[..., 0] for key in scores
+        np.take_along_axis(scores[key], columns[key][..., None], axis=-1)[..., 0] for key in scores
     ]
     return np.concatenate([_rows(part) for part in parts], axis=1)
 
 
-def worst_doubt(scores: Mapping[Any, FloatArray]) -> FloatArray:
-    """Return for each sample 1 minus how far the best value of its least sure input is ahead.
+def worst_margin_scores(scores: Mapping[Any, FloatArray]) -> FloatArray:
+    """Return for each sample the largest margin score of its inputs, which needs no labels.
 
-    It needs no labels. A value that is the only one leaves no doubt.
+    The margin score of a domain with a single value is 0.
     """
-    parts = [_rows(leads(s)) if s.shape[-1] > 1 else np.zeros((len(s), 1)) for s in scores.values()]
+    parts = [
+        _rows(margin_scores(of_input)) if of_input.shape[-1] > 1 else np.zeros((len(of_input), 1))
+        for of_input in scores.values()
+    ]
     return np.asarray(np.concatenate(parts, axis=1).max(axis=1))
 
 
 def _rows(array: FloatArray) -> FloatArray:
-    """Return an array with a row for each sample, of which there may be none."""
+    """Return an array with a row for each sample; there may be no samples."""
     return np.reshape(array, (len(array), prod(array.shape[1:])))

@@ -23,8 +23,7 @@ from pinesy.cli.output import (
 )
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.learning import Audit, LearnedRules
-from pinesy.learning.rules_again import unused_inputs
-from pinesy.learning.set_audits import Judged
+from pinesy.learning.audit import Judged, unused_inputs
 from pinesy.model.storage import load, load_rules
 from pinesy.samples import Batch, columns_of
 

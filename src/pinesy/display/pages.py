@@ -10,7 +10,7 @@ from pinesy._version import __version__
 from pinesy.calibration.coverage_report import CoverageReport
 from pinesy.display.markup import Markup, escaped, html_table, joined, tag
 from pinesy.display.plots import html_plots
-from pinesy.learning.decision_report import DecisionReport
+from pinesy.learning.evaluate import DecisionReport
 
 STYLE = """
 :root { color-scheme: light dark; }

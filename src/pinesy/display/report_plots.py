@@ -11,11 +11,11 @@ from pinesy.calibration.coverage_report import CoverageReport
 from pinesy.calibration.drift_monitor import DriftMonitor
 from pinesy.display.markup import BLUE, GREY, LINES, ORANGE
 from pinesy.display.plots import axes_for, plot_text
-from pinesy.learning.decision_report import DecisionReport
+from pinesy.learning.audit import Audit
+from pinesy.learning.evaluate import DecisionReport
 from pinesy.learning.learning_arguments import show_group
 from pinesy.learning.learning_result import LearnedCascade
-from pinesy.learning.reliability_audit import Audit
-from pinesy.learning.tolerance_trials import ToleranceSearch
+from pinesy.learning.search_tolerances import ToleranceSearch
 
 
 def plot_parameters(result: LearnedCascade[Any], axes: Any) -> Any:

@@ -20,7 +20,7 @@ from pinesy.induction.training_table import IntArray, TableColumn
 MAX_CUTS = 31
 #: The bounds of a range of steps that has none.
 LOWEST, HIGHEST = -1, 1_000_000
-#: Cells, candidates times rows, that are kept in memory; more candidates are passed over.
+#: Cells, candidates times rows, that fit in memory; more candidates are ignored.
 MAX_CELLS = 30_000_000
 #: Trees after which an interruption can end a forest; they are the same as those grown at once.
 TREES_AT_ONCE = 10
@@ -62,26 +62,26 @@ class InductionSettings:
         cls, n_rows: int, n_classes: int, max_rules: int | None, max_conditions: int, seed: int
     ) -> "InductionSettings":
         """Return the settings for a table: few short rules for two classes."""
-        most = check_integer(max_conditions, "max_conditions", 1)
+        conditions = check_integer(max_conditions, "max_conditions", 1)
         check_integer(seed, "seed", 0, most=MAX_SEED)
         two = n_classes == 2
         least = max(1, min(5, n_rows // 10))
-        depths = tuple(dict.fromkeys(min(depth, most) for depth in (3, 4 if two else 6)))
-        wanted = 15 * n_classes + n_rows // 50 if max_rules is None else max_rules
-        check_integer(wanted, "max_rules", 1)
+        depths = tuple(dict.fromkeys(min(depth, conditions) for depth in (3, 4 if two else 6)))
+        rules = 15 * n_classes + n_rows // 50 if max_rules is None else max_rules
+        check_integer(rules, "max_rules", 1)
         costs = (0.5, 4.0) if two else (0.1, 1.0)
-        return cls(depths, 40 if two else 75, least, most, wanted, *costs, seed)
+        return cls(depths, 40 if two else 75, least, conditions, rules, *costs, seed)
 
 
 @dataclass(frozen=True)
 class Feature:
-    """What one row of steps says of a column.
+    """A column of steps: a column of numbers, an ordinal one, or one category of a column.
 
     Attributes
     ----------
-    column : the position of the column
+    column : the index of the column
     cuts : of numbers; step ``k`` is that of the numbers from ``cuts[k - 1]`` on
-    value : the position of the category that has step 1; None for numbers and ordinal columns
+    value : the index of the category that has step 1; None for numbers and ordinal columns
     """
 
     column: int
@@ -105,17 +105,17 @@ def features_of(columns: tuple[TableColumn, ...], least: int) -> tuple[Feature, 
             features += [Feature(i, value=int(v)) for v in np.flatnonzero(usable)]
         elif column.domain:
             features += [Feature(i, tuple(np.arange(1.0, len(column.domain))))]
-        elif cuts := cuts_of(known):
+        elif cuts := quantile_cuts(known):
             features += [Feature(i, cuts)]
     return tuple(features)
 
 
-def cuts_of(values: FloatArray, most: int = MAX_CUTS) -> tuple[float, ...]:
+def quantile_cuts(values: FloatArray, most: int = MAX_CUTS) -> tuple[float, ...]:
     """Return cuts at quantiles, or between all values if they are few; short numbers.
 
     Examples
     --------
-    >>> cuts_of(np.array([1.0, 2.0, 2.0, 40.0]))
+    >>> quantile_cuts(np.array([1.0, 2.0, 2.0, 40.0]))
     (2.0, 20.0)
     """
     distinct = np.unique(values)
@@ -137,8 +137,8 @@ def short_between(low: float, high: float) -> float:
     """
     middle = low + (high - low) / 2
     digits = -floor(log10(high - low)) if high - low > 0 else 17
-    for places in range(digits, digits + 18):
-        number = round(middle, places)
+    for decimals in range(digits, digits + 18):
+        number = round(middle, decimals)
         if low < number <= high:
             return float(number)
     return high
@@ -167,17 +167,17 @@ def held(steps: Steps, boxes: list[Box]) -> tuple[BoolArray, BoolArray]:
     certain = np.ones((len(boxes), len(steps)), dtype=np.bool_)
     possible = certain.copy()
     unknown = np.isnan(steps)
-    some = unknown.any()
+    has_unknown = unknown.any()
     for i, box in enumerate(boxes):
         for feature, low, high in box:
             column = steps[:, feature]
             inside = (column > low) & (column <= high)
             certain[i] &= inside
-            possible[i] &= (inside | unknown[:, feature]) if some else inside
+            possible[i] &= (inside | unknown[:, feature]) if has_unknown else inside
     return certain, possible
 
 
-def conditions(box: Box) -> int:
+def n_conditions(box: Box) -> int:
     """Return the number of bounds of a box."""
     return sum((low > LOWEST) + (high < HIGHEST) for _, low, high in box)
 
@@ -200,12 +200,16 @@ def grow_candidates(
     """
     trees = _trees(steps, labels, sizes, settings) if steps.shape[1] and sizes.any() else ()
     nodes = {box for tree in trees for box in _nodes(tree)}
-    nodes |= {b for box in nodes for b in _one_sided(box, signs)}
-    boxes = sorted(b for b in nodes if 0 < conditions(b) <= settings.max_conditions)
-    boxes.sort(key=conditions)  # of boxes with the same rows the shortest stays
+    if signs:
+        nodes |= {b for box in nodes for b in _one_sided(box, signs)}
+    boxes = sorted(b for b in nodes if 0 < n_conditions(b) <= settings.max_conditions)
+    boxes.sort(key=n_conditions)  # of boxes with the same rows the shortest stays
     boxes = boxes[: max(1, MAX_CELLS // max(1, len(labels)))]
     holds, _ = held(steps, boxes)
-    distinct = _distinct(holds, settings.least_rows)
+    _, first = np.unique(np.packbits(holds, axis=1), axis=0, return_index=True)
+    support, least = holds.sum(axis=1), settings.least_rows
+    enough = (support >= least) & (holds.shape[1] - support >= least)
+    distinct = np.sort(first[enough[first]])
     return [boxes[i] for i in distinct], holds[distinct]
 
 
@@ -252,28 +256,12 @@ def _nodes(tree: Any) -> Iterator[Box]:
 
 
 def _one_sided(box: Box, signs: Mapping[int, int]) -> Iterator[Box]:
-    """Yield a box without the upper, and without the lower bounds of the features with a sign."""
-    if any(f in signs for f, _, _ in box):
-        yield _unbounded(box, signs, low=True)
-        yield _unbounded(box, signs, low=False)
-
-
-def _unbounded(box: Box, signs: Mapping[int, int], low: bool) -> Box:
-    """Return a box without the lower (or upper) bounds of the features with a sign."""
-    free = (
-        (f, LOWEST if low and f in signs else a, b if low or f not in signs else HIGHEST)
-        for f, a, b in box
-    )
-    return tuple(bound for bound in free if bound[1:] != (LOWEST, HIGHEST))
-
-
-def _distinct(holds: BoolArray, least: int) -> IntArray:
-    """Return the first of the candidates with the same rows, where they hold in enough rows."""
-    n = holds.shape[1]
-    support = holds.sum(axis=1)
-    _, first = np.unique(np.packbits(holds, axis=1), axis=0, return_index=True)
-    enough = (support >= least) & (n - support >= least)
-    return np.sort(first[enough[first]])
+    """Yield a box without the lower, and without the upper bounds of the features with a sign."""
+    if any(feature in signs for feature, _, _ in box):
+        no_low = [(f, LOWEST if f in signs else low, high) for f, low, high in box]
+        no_high = [(f, low, HIGHEST if f in signs else high) for f, low, high in box]
+        for ranges in (no_low, no_high):
+            yield tuple(bound for bound in ranges if bound[1:] != (LOWEST, HIGHEST))
 
 
 def allowed(boxes: list[Box], signs: Mapping[int, int], n_classes: int) -> BoolArray:

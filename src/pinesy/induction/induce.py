@@ -18,7 +18,7 @@ from pinesy.induction.candidate_rules import (
     grow_candidates,
     steps_of,
 )
-from pinesy.induction.point_model import PointModel, RuleSelector, rounded
+from pinesy.induction.point_model import PointModel, RuleSelector, with_points
 from pinesy.induction.points_cascade import ScoreCard, input_attributes, write_cascade
 from pinesy.induction.training_table import (
     TableColumn,
@@ -43,8 +43,8 @@ class InducedRules:
     Attributes
     ----------
     model : the rules, on steps of the features
-    features : what the steps say of the columns
-    table : what they were induced from
+    features : the columns that the steps are of
+    table : the rows that they were induced from
     """
 
     model: PointModel
@@ -139,38 +139,23 @@ def induce_card(
     """Do as `induce`; return the score card too."""
     if weights is not None and batches_of(table) is not None:
         raise DataError("rows of a table that comes in batches count once; leave the weights out")
-    own = _rules(keep)
-    named = {p.attribute.name for rule in own for p in rule.premise.propositions}
-    named |= {*monotone} if isinstance(monotone, Mapping) else set()
-    read = read_training_table(table, target, ordinal, sample, seed, features, named)
-    kept = KeptRules(own, read)
-    induced = induce_points(
-        read,
-        **options,
-        monotone=monotone,
-        sizes=kept.undecided(read.columns) * _sizes(weights, read),
-        seed=seed,
-    )
-    inputs = input_attributes(read.columns, induced.features, induced.model.boxes, kept.cuts)
-    output = Attribute(read.target, read.classes)
-    winning = kept.rules_on(inputs, output)
+    user_rules = _rules(keep)
+    columns = {p.attribute.name for rule in user_rules for p in rule.premise.propositions}
+    columns |= {*monotone} if isinstance(monotone, Mapping) else set()
+    training = read_training_table(table, target, ordinal, sample, seed, features, columns)
+    _check_user_rules(user_rules, training)
+    sizes = _row_sizes(weights, user_rules, training)
+    induced = induce_points(training, **options, monotone=monotone, sizes=sizes, seed=seed)
+    boxes = induced.model.boxes
+    inputs = input_attributes(training.columns, induced.features, boxes, user_rules)
+    output = Attribute(training.target, training.classes)
+    known = {a.name: a for a in (*inputs, output)}
+    winning = []
+    for rule in user_rules:  # on attributes that may have more cuts, or another order of values
+        parts = [_on_attribute(p, known[p.attribute.name]) for p in rule.premise.propositions]
+        conclusion = _on_attribute(rule.conclusion, output)
+        winning.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
     return write_cascade(induced.model, induced.features, inputs, output, winning)
-
-
-def _sizes(weights: Any, table: TrainingTable) -> FloatArray:
-    """Return how much the rows that were read count."""
-    if weights is None:
-        return np.ones(len(table.rows))
-    try:
-        sizes = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"the weights are {weights!r:.60}; give a number > 0 a row") from None
-    if sizes.ndim != 1 or len(sizes) <= table.rows.max() or not (sizes > 0.0).all():
-        raise DataError(
-            f"the weights have shape {sizes.shape}; give a number > 0 for each row of the table, "
-            "and leave out rows that do not count"
-        )
-    return np.asarray(sizes[table.rows])
 
 
 def induce_points(
@@ -197,7 +182,7 @@ def induce_points(
         boxes, holds = grow_candidates(steps, labels, weights, settings, signs)
         may = allowed(boxes, signs, n_classes)
         selection = RuleSelector(boxes, holds, labels, weights, may, settings).run(bar.advance)
-    model = rounded(selection, boxes, steps, labels, weights)
+    model = with_points(selection, boxes, steps, labels, weights)
     return InducedRules(model, features, table)
 
 
@@ -220,73 +205,11 @@ def _signs(
     return {i: sign for i, sign in directions if sign is not None}
 
 
-class KeptRules:
-    """Rules that conclude on the target from conditions on columns.
-
-    Parameters
-    ----------
-    keep : a rule, rules, a rule set or a cascade of one
-    table : whose columns they are on
-    """
-
-    def __init__(self, keep: Any, table: TrainingTable) -> None:
-        self._rules = _rules(keep)
-        self._columns = {c.name: c for c in table.columns}
-        for rule in self._rules:
-            self._check(rule, table)
-
-    def _check(self, rule: Rule, table: TrainingTable) -> None:
-        output = rule.conclusion.attribute
-        if output.name != table.target or set(output.domain) != set(table.classes):
-            raise RuleSetError(
-                f"the kept rule '{rule}' concludes on {output!r}; rules that are kept conclude on "
-                f"{table.target!r}, with the values {list(table.classes)}"
-            )
-        for attribute in (p.attribute for p in rule.premise.propositions):
-            column = self._columns.get(attribute.name)
-            if column is None or (attribute.scale is None) != bool(column.domain):
-                raise RuleSetError(
-                    f"the kept rule '{rule}' is on {attribute.name!r}; rules that are kept are "
-                    "conjunctions of conditions on the table's columns: on numbers by comparison"
-                )
-            if attribute.scale is not None and attribute.scale.blur:
-                raise RuleSetError(
-                    f"the kept rule '{rule}' is on {attribute.name!r} with a blur; induced rules "
-                    "have sharp cuts: leave the blur out"
-                )
-
-    def cuts(self, column: str) -> tuple[float, ...]:
-        """Return the cuts of a column that the rules use."""
-        scales = (
-            p.attribute.scale
-            for r in self._rules
-            for p in r.premise.propositions
-            if p.attribute.name == column
-        )
-        return tuple(cut for scale in scales if scale is not None for cut in scale.cuts)
-
-    def rules_on(self, inputs: Sequence[Attribute], output: Attribute) -> list[Rule]:
-        """Return the rules on attributes that may have more cuts, or another order of values."""
-        known = {a.name: a for a in (*inputs, output)}
-        rules = []
-        for rule in self._rules:
-            parts = [_moved(p, known[p.attribute.name]) for p in rule.premise.propositions]
-            conclusion = _moved(rule.conclusion, output)
-            rules.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
-        return rules
-
-    def undecided(self, columns: Sequence[TableColumn]) -> BoolArray:
-        """Return the rows in which no premise holds, so that there is something to induce."""
-        rows = np.ones(len(columns[0].values), dtype=np.bool_)
-        for rule in self._rules:
-            holds = np.ones_like(rows)
-            for proposition in rule.premise.propositions:
-                holds &= _holds(proposition, self._columns[proposition.attribute.name])
-            rows &= ~holds
-        return rows
+# --- rules of the user ----------------------------------------------------------------------------
 
 
 def _rules(keep: Any) -> list[Rule]:
+    """Return a rule, rules, a rule set or a cascade as a list of rules."""
     if keep is None:
         return []
     if isinstance(keep, Rule):
@@ -300,23 +223,68 @@ def _rules(keep: Any) -> list[Rule]:
     return rules
 
 
-def _moved(proposition: Proposition, attribute: Attribute) -> Proposition:
-    """Return the same proposition on an attribute of the same name."""
-    old = proposition.attribute
-    if old.scale is None or attribute.scale is None:
-        return attribute.isin(proposition.values)
-    lowest = (-np.inf, *attribute.scale.cuts)
-    places = np.searchsorted(old.scale.cuts, lowest, side="right").tolist()
-    inside = (i for i, place in enumerate(places) if contains(proposition.mask, place))
-    return Proposition(attribute, mask_of(inside))
+def _check_user_rules(rules: Sequence[Rule], table: TrainingTable) -> None:
+    """Raise `RuleSetError` unless rules conclude on the target from conditions on columns."""
+    columns = {column.name: column for column in table.columns}
+    for rule in rules:
+        output = rule.conclusion.attribute
+        if output.name != table.target or set(output.domain) != set(table.classes):
+            raise RuleSetError(
+                f"the kept rule '{rule}' concludes on {output!r}; rules that are kept conclude on "
+                f"{table.target!r}, with the values {list(table.classes)}"
+            )
+        for attribute in (p.attribute for p in rule.premise.propositions):
+            column = columns.get(attribute.name)
+            if column is None or (attribute.scale is None) != bool(column.domain):
+                raise RuleSetError(
+                    f"the kept rule '{rule}' is on {attribute.name!r}; rules that are kept are "
+                    "conjunctions of conditions on the table's columns: on numbers by comparison"
+                )
+            if attribute.scale is not None and attribute.scale.blur:
+                raise RuleSetError(
+                    f"the kept rule '{rule}' is on {attribute.name!r} with a blur; induced rules "
+                    "have sharp cuts: leave the blur out"
+                )
+
+
+def _row_sizes(weights: Any, rules: Sequence[Rule], table: TrainingTable) -> FloatArray:
+    """Return how much each row counts: 0 where a rule of the user decides, else its weight."""
+    columns = {column.name: column for column in table.columns}
+    undecided = np.ones(len(table.rows), dtype=np.bool_)
+    for rule in rules:
+        parts = rule.premise.propositions
+        undecided &= ~np.all([_holds(p, columns[p.attribute.name]) for p in parts], axis=0)
+    if weights is None:
+        return undecided * np.ones(len(table.rows))
+    try:
+        sizes = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"the weights are {weights!r:.60}; give a number > 0 a row") from None
+    if sizes.ndim != 1 or len(sizes) <= table.rows.max() or not (sizes > 0.0).all():
+        raise DataError(
+            f"the weights have shape {sizes.shape}; give a number > 0 for each row of the table, "
+            "and leave out rows that do not count"
+        )
+    return np.asarray(undecided * sizes[table.rows])
 
 
 def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:
     """Return the rows in which a proposition certainly holds."""
     attribute, known = proposition.attribute, ~np.isnan(column.values)
     if attribute.scale is not None:
-        places = np.searchsorted(attribute.scale.cuts, column.values, side="right")
+        intervals = np.searchsorted(attribute.scale.cuts, column.values, side="right")
         inside = mask_table(len(attribute.domain), [proposition.mask])[:, 0]
-        return np.asarray(known & inside[places])
+        return np.asarray(known & inside[intervals])
     of_value = np.array([*(v in proposition.values for v in column.domain), False])
     return np.asarray(known & of_value[np.where(known, column.values, -1).astype(np.int64)])
+
+
+def _on_attribute(proposition: Proposition, attribute: Attribute) -> Proposition:
+    """Return the same proposition on an attribute of the same name."""
+    old = proposition.attribute
+    if old.scale is None or attribute.scale is None:
+        return attribute.isin(proposition.values)
+    lowest = (-np.inf, *attribute.scale.cuts)
+    old_intervals = np.searchsorted(old.scale.cuts, lowest, side="right").tolist()
+    inside = (i for i, k in enumerate(old_intervals) if contains(proposition.mask, k))
+    return Proposition(attribute, mask_of(inside))

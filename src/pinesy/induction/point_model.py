@@ -20,11 +20,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.induction.candidate_rules import Box, InductionSettings, Steps, conditions, held
+from pinesy.induction.candidate_rules import Box, InductionSettings, Steps, held, n_conditions
 from pinesy.induction.training_table import IntArray
 from pinesy.transforms import antipignistic_inverse
 
@@ -53,7 +52,7 @@ class RuleSelector:
 
     Attributes
     ----------
-    chosen : the positions of the rules so far among the candidates
+    chosen : the indices of the rules so far among the candidates
     classes : that they speak for
     weights : of the rules
     prior : the scores of the classes where no rule holds
@@ -68,7 +67,7 @@ class RuleSelector:
         may: BoolArray,
         settings: InductionSettings,
     ) -> None:
-        costs = settings.cost * np.array([*map(conditions, boxes)], dtype=np.int64)
+        costs = settings.cost * np.array([*map(n_conditions, boxes)], dtype=np.int64)
         self._costs = costs[:, None].astype(np.float32)
         self._labels, self._sizes, self._settings = labels, sizes, settings
         self._may = may.copy()
@@ -94,8 +93,8 @@ class RuleSelector:
         return self
 
     def _add(self) -> bool:
-        room = self._settings.max_rules - len(self.chosen)
-        best = self._best()[:room]
+        """Add the best candidates, and fit all weights; return whether there were any."""
+        best = self._best()[: self._settings.max_rules - len(self.chosen)]
         for candidate, label in best:
             self._may[candidate, label] = False
             if self._n_classes == 2:  # for one class is against the other
@@ -112,22 +111,18 @@ class RuleSelector:
         """Return the candidates to add, and the classes that they speak for, the best first."""
         if not len(self._holds):
             return []
-        gains = self._gains()
-        first = gains.argmax(axis=0)
-        best = gains[first, np.arange(self._n_classes)]
-        least = SHARE * best.max() if self._n_classes > 2 else best.max()
-        order = np.argsort(-best, kind="stable")
-        taken = [int(c) for c in order if best[c] > 0 and best[c] >= least]
-        return [(int(first[c]), c) for c in taken[: self._n_classes if self._n_classes > 2 else 1]]
-
-    def _gains(self) -> npt.NDArray[np.float32]:
-        """Return what a step of Newton's in each candidate's weight gains, less its cost."""
-        sizes = self._sizes[:, None]
+        # What a step of Newton's in each candidate's weight gains, less its cost.
+        sizes, n_classes = self._sizes[:, None], self._n_classes
         slopes = self._holds @ (sizes * (self._truth - self._odds)).astype(np.float32)
         bends = self._holds @ (sizes * self._odds * (1.0 - self._odds)).astype(np.float32)
         gains = 0.5 * np.maximum(slopes, 0.0) ** 2 / (bends + np.float32(self._settings.ridge))
-        gains -= self._costs
-        return np.where(self._may, gains, np.float32(-1.0))
+        gains = np.where(self._may, gains - self._costs, np.float32(-1.0))
+        first = gains.argmax(axis=0)
+        best = gains[first, np.arange(n_classes)]
+        least = SHARE * best.max() if n_classes > 2 else best.max()
+        order = np.argsort(-best, kind="stable")
+        classes = [int(c) for c in order if best[c] > 0 and best[c] >= least]
+        return [(int(first[c]), c) for c in classes[: n_classes if n_classes > 2 else 1]]
 
     def _fit(self, sweeps: int) -> None:
         """Fit priors, as rules that hold everywhere, and weights."""
@@ -173,23 +168,16 @@ class PointModel:
 
     def totals(self, steps: Steps) -> tuple[IntArray, IntArray]:
         """Return the points of each row's classes without, and with those that are not certain."""
-        certain, possible = held(steps, list(self.boxes))
-        return self._summed(certain), self._summed(possible)
-
-    def _summed(self, holds: BoolArray) -> IntArray:
         gives = np.zeros((len(self.points), len(self.prior)), dtype=np.int64)
         gives[np.arange(len(self.points)), self.classes] = self.points
-        return np.asarray(holds.T.astype(np.int64) @ gives + self.prior)
+        certain, possible = (holds.T.astype(np.int64) for holds in held(steps, list(self.boxes)))
+        return certain @ gives + self.prior, possible @ gives + self.prior
 
     def possibility(self, steps: Steps) -> FloatArray:
         """Return the possibility of each class in each row, shape ``(n_rows, n_classes)``."""
         low, high = self.totals(steps)
-        return possibility_of_lead(low.max(axis=1)[:, None] - high, self.levels)
-
-
-def possibility_of_lead(lead: IntArray, levels: FloatArray) -> FloatArray:
-    """Return what a lead in points leaves to the class behind."""
-    return levels[np.clip(lead, 0, len(levels) - 1)]
+        lead = low.max(axis=1)[:, None] - high
+        return np.asarray(self.levels[np.clip(lead, 0, len(self.levels) - 1)])
 
 
 def levels_of(unit: float, longest: int) -> FloatArray:
@@ -205,7 +193,7 @@ def levels_of(unit: float, longest: int) -> FloatArray:
     return np.asarray(levels[: max(2, int((levels >= LEAST_LEVEL).sum()))])
 
 
-def rounded(
+def with_points(
     selection: RuleSelector, boxes: list[Box], steps: Steps, labels: IntArray, sizes: FloatArray
 ) -> PointModel:
     """Return the rules of a selection with whole points: those under which labels are likeliest.
@@ -213,32 +201,35 @@ def rounded(
     Weights are divided by a unit so that the largest has 1 to `MAX_POINTS`; costs some
     dozens of looks at `COMPARED_ROWS` rows.
     """
-    kept = np.flatnonzero(selection.weights > 0.0)
-    some = slice(None, None, -(-len(labels) // COMPARED_ROWS))
-    weights = selection.weights[kept]
+    positive = np.flatnonzero(selection.weights > 0.0)
+    compared = slice(None, None, -(-len(labels) // COMPARED_ROWS))
+    weights = selection.weights[positive]
     exact = PointModel(
-        tuple(boxes[selection.chosen[i]] for i in kept),
-        np.array(selection.classes, dtype=np.int64)[kept],
-        np.zeros(len(kept), dtype=np.int64),
+        tuple(boxes[selection.chosen[i]] for i in positive),
+        np.array(selection.classes, dtype=np.int64)[positive],
+        np.zeros(len(positive), dtype=np.int64),
         np.zeros(len(selection.prior), dtype=np.int64),
         np.ones(2),
     )
     best, model = -np.inf, exact
-    for unit in _units(weights, selection.prior):
+    largest = weights.max() if len(weights) else max(np.ptp(selection.prior), 0.1)
+    max_points = MAX_POINTS if len(selection.prior) == 2 else MAX_POINTS_OF_MANY
+    for unit in largest / np.arange(1.0, max_points + 0.49, 0.3):
         points = np.round(weights / unit).astype(np.int64)
         prior = np.round((selection.prior - selection.prior.min()) / unit).astype(np.int64)
-        tried = replace(exact, points=points, prior=prior)
-        likelihood, levels = _best_levels(tried, unit, steps[some], labels[some], sizes[some])
+        candidate = replace(exact, points=points, prior=prior)
+        likelihood, levels = _best_levels(
+            candidate, unit, steps[compared], labels[compared], sizes[compared]
+        )
         if likelihood > best:
-            best, model = likelihood, replace(tried, levels=levels)
-    return _without_idle(model)
-
-
-def _units(weights: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return the weights of a point that are tried."""
-    largest = weights.max() if len(weights) else max(np.ptp(prior), 0.1)
-    most = MAX_POINTS if len(prior) == 2 else MAX_POINTS_OF_MANY
-    return np.asarray(largest / np.arange(1.0, most + 0.49, 0.3))
+            best, model = likelihood, replace(candidate, levels=levels)
+    active = np.flatnonzero(model.points)
+    return replace(
+        model,
+        boxes=tuple(model.boxes[i] for i in active),
+        classes=model.classes[active],
+        points=model.points[active],
+    )
 
 
 def _best_levels(
@@ -251,20 +242,9 @@ def _best_levels(
     best, likeliest = -np.inf, np.ones(2)
     for factor in UNITS:
         levels = levels_of(float(unit * factor), longest)
-        chances = antipignistic_inverse(possibility_of_lead(lead, levels))
+        chances = antipignistic_inverse(levels[np.clip(lead, 0, len(levels) - 1)])
         of_label = chances[np.arange(len(labels)), labels]
         likelihood = float(sizes @ np.log(np.maximum(of_label, 1e-6)))
         if likelihood > best:
             best, likeliest = likelihood, levels
     return best, likeliest
-
-
-def _without_idle(model: PointModel) -> PointModel:
-    """Return a model without the rules that give no points."""
-    active = np.flatnonzero(model.points)
-    return replace(
-        model,
-        boxes=tuple(model.boxes[i] for i in active),
-        classes=model.classes[active],
-        points=model.points[active],
-    )

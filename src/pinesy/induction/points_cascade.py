@@ -10,7 +10,7 @@ With certain inputs every inner attribute has one value, so that the cascade com
 `PointModel.possibility`; with unknown ones the possible sums are those between both totals.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from math import prod
@@ -27,7 +27,7 @@ from pinesy.rulebase.point_sums import points_name
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
-from pinesy.rules.propositions import Proposition
+from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name, show_value
 
@@ -79,8 +79,8 @@ class ScoreCard:
 
     def _leads(self) -> str:
         leads = ", ".join(f"{c:.2g}" for c in self.certainties[:12])
-        more = ", ..." * (len(self.certainties) > 12)
-        return f"certainty of a lead of 1, 2, ... points: {leads}{more}"
+        ending = ", ..." * (len(self.certainties) > 12)
+        return f"certainty of a lead of 1, 2, ... points: {leads}{ending}"
 
     def _repr_html_(self) -> str:
         """Return the card as a table."""
@@ -93,21 +93,22 @@ def input_attributes(
     columns: Sequence[TableColumn],
     features: Sequence[Feature],
     boxes: Iterable[Box],
-    given: Callable[[str], Iterable[float]],
+    user_rules: Iterable[Rule],
 ) -> list[Attribute]:
-    """Return the attributes of columns: numeric ones with the cuts that rules use.
-
-    Those of the user's own rules are `given` by the name of a column.
-    """
-    cuts: dict[int, set[float]] = {i: set(given(c.name)) for i, c in enumerate(columns)}
+    """Return the attributes of columns: numeric ones with the cuts that rules use."""
+    cuts: dict[str, set[float]] = {column.name: set() for column in columns}
+    for proposition in (p for rule in user_rules for p in rule.premise.propositions):
+        if proposition.attribute.scale is not None:
+            cuts[proposition.attribute.name].update(proposition.attribute.scale.cuts)
     for f, low, high in (bound for box in boxes for bound in box):
-        at = (low if low > LOWEST else None, high if high < HIGHEST else None)
-        cuts[features[f].column] |= {
-            features[f].cuts[k] for k in at if k is not None and features[f].cuts
-        }
+        feature, bounds = features[f], [k for k in (low, high) if LOWEST < k < HIGHEST]
+        if feature.cuts:
+            cuts[columns[feature.column].name].update(feature.cuts[k] for k in bounds)
     return [
-        Attribute(c.name, c.domain) if c.domain else Attribute.number(c.name, sorted(cuts[i]))
-        for i, c in enumerate(columns)
+        Attribute(column.name, column.domain)
+        if column.domain
+        else Attribute.number(column.name, sorted(cuts[column.name]))
+        for column in columns
     ]
 
 
@@ -119,23 +120,18 @@ def box_premise(
     for f, low, high in box:
         feature = features[f]
         attribute = attributes[feature.column]
-        mask = _mask(feature, attribute, low, high)
+        if feature.value is not None:
+            category = 1 << feature.value
+            mask = category if low == 0 else attribute.full & ~category
+        elif attribute.scale is None:
+            mask = mask_of(range(low + 1, min(high, len(attribute.domain) - 1) + 1))
+        else:
+            cuts = attribute.scale.cuts
+            first = cuts.index(feature.cuts[low]) + 1 if low > LOWEST else 0
+            last = cuts.index(feature.cuts[high]) if high < HIGHEST else len(cuts)
+            mask = mask_of(range(first, last + 1))
         masks[feature.column] = masks.get(feature.column, attribute.full) & mask
     return [Proposition(attributes[i], mask) for i, mask in sorted(masks.items())]
-
-
-def _mask(feature: Feature, attribute: Attribute, low: int, high: int) -> int:
-    """Return the values of an attribute whose step is above `low`, and at most `high`."""
-    if feature.value is not None:
-        own = 1 << feature.value
-        return own if low == 0 else attribute.full & ~own
-    if attribute.scale is None:
-        first, last = low + 1, min(high, len(attribute.domain) - 1)
-    else:
-        places = attribute.scale.cuts
-        first = places.index(feature.cuts[low]) + 1 if low > LOWEST else 0
-        last = places.index(feature.cuts[high]) if high < HIGHEST else len(places)
-    return mask_of(range(first, last + 1))
 
 
 class CascadeWriter:
@@ -151,41 +147,43 @@ class CascadeWriter:
         self._model = model
         self._inputs = list(inputs)
         self._output = output
-        self._taken = {a.name for a in (*inputs, output)}
+        self._names = {a.name for a in (*inputs, output)}
         self._sets: list[RuleSet] = []
         self._lines: list[CardLine] = []
         #: The sum of the points of each class; None for a class without points.
         self._totals: list[Attribute | None] = []
 
-    def cascade(self, premises: Sequence[Sequence[Proposition]], own: Sequence[Rule]) -> Cascade:
-        """Return the cascade of a model, and of rules of the user's own that win against it."""
+    def cascade(
+        self, premises: Sequence[Sequence[Proposition]], user_rules: Sequence[Rule]
+    ) -> Cascade:
+        """Return the cascade of a model, and of rules of the user that win against it."""
         model = self._model
         parts: list[list[Attribute]] = [[] for _ in self._output.domain]
         for premise, label, points in zip(premises, model.classes, model.points, strict=True):
             parts[label].append(self._points(premise, int(points), label))
         strong = int(model.points.sum() + model.prior.max()) + 1
-        for rule in own:
+        for rule in user_rules:
             for label in range(len(parts)):
                 if contains(rule.conclusion.mask, label) and rule.r < 1.0:
                     premise = rule.premise.propositions
                     parts[label].append(self._points(premise, strong, label))
         starts = model.prior.tolist()
         self._totals = [self._total(label, part, starts[label]) for label, part in enumerate(parts)]
-        rules = [*own, *self._leads()]
-        return Cascade(*self._sets, RuleSet(rules or [self._silent()]), attributes=self._inputs)
+        rules = [*user_rules, *self._leads()]
+        if not rules:  # no rule was found: this one leaves every class possible
+            rules = [Rule(self._always(), self._output.isin(self._output.domain))]
+        return Cascade(*self._sets, RuleSet(rules), attributes=self._inputs)
 
-    def _silent(self) -> Rule:
-        """Return a rule that says nothing: where no rule was found, every class stays possible."""
+    def _always(self) -> Premise:
+        """Return a premise that always holds."""
         first = self._inputs[0]
-        return Rule(
-            premise_of(Proposition(first, first.full)), self._output.isin(self._output.domain)
-        )
+        return premise_of(Proposition(first, first.full))
 
     def _name(self, wish: str) -> str:
         """Return a name that is free."""
-        while wish in self._taken:
+        while wish in self._names:
             wish += "'"
-        self._taken.add(wish)
+        self._names.add(wish)
         return wish
 
     def _points(self, premise: Sequence[Proposition], points: int, label: int) -> Attribute:
@@ -199,8 +197,8 @@ class CascadeWriter:
 
     def card(self) -> ScoreCard:
         """Return the score card of the model whose cascade was written."""
-        place = {value: i for i, value in enumerate(self._output.domain)}
-        lines = sorted(self._lines, key=lambda one: (place[one.value], -one.points))
+        order = {value: index for index, value in enumerate(self._output.domain)}
+        lines = sorted(self._lines, key=lambda line: (order[line.value], -line.points))
         start = dict(zip(self._output.domain, self._model.prior.tolist(), strict=True))
         certainties = (1.0 - self._model.levels[1:]).round(4).tolist()
         return ScoreCard(tuple(lines), start, tuple(certainties))
@@ -208,8 +206,12 @@ class CascadeWriter:
     def _total(self, label: int, parts: list[Attribute], start: int) -> Attribute | None:
         """Add the sums of parts, some at a time, and return that of all; None without points."""
         name = points_name(self._output.domain[label])
-        if not parts:
-            return self._constant(name, start) if start else None
+        if not parts and not start:
+            return None
+        if not parts:  # no rule gives points to the class: it has those that it starts with
+            total = Attribute(self._name(name), [start])
+            self._sets.append(RuleSet([Rule(self._always(), total.isin({start}))]))
+            return total
         groups, step = _groups(parts), 0
         while len(groups) > 1:
             parts = []
@@ -218,13 +220,6 @@ class CascadeWriter:
                 parts.append(self._sum(f"{name}.{step}", group) if len(group) > 1 else group[0])
             groups = _groups(parts)
         return self._sum(name, groups[0], start)
-
-    def _constant(self, name: str, start: int) -> Attribute:
-        """Add the points of a class that has no rule: those that it starts with."""
-        total, always = Attribute(self._name(name), [start]), self._inputs[0]
-        holds = premise_of(Proposition(always, always.full))
-        self._sets.append(RuleSet([Rule(holds, total.isin({start}))]))
-        return total
 
     def _sum(self, name: str, parts: list[Attribute], start: int = 0) -> Attribute:
         name = self._name(name)
@@ -235,11 +230,23 @@ class CascadeWriter:
         return added.attributes[name]
 
     def _leads(self) -> list[Rule]:
-        """Return what leads of one class against another say, for every two."""
-        pairs = {both: self._pair(*both) for both in combinations(range(len(self._totals)), 2)}
-        rules: list[Rule] = []
+        """Return rules that exclude a class where another leads it by 1, 2, ... points."""
+        pairs = {c: self._pair(*c) for c in combinations(range(len(self._totals)), 2)}
+        levels, rules = self._model.levels, list[Rule]()
         for first, second in permutations(range(len(self._totals)), 2):
-            rules += self._nest(pairs[min(first, second), max(first, second)], first, second)
+            pair = pairs[min(first, second), max(first, second)]
+            if pair is None:  # neither class has points, so that neither leads
+                continue
+            totals = (self._totals[first], self._totals[second])
+            points = ["0" if total is None else format_name(total.name) for total in totals]
+            others = Proposition(self._output, self._output.full & ~(1 << second))
+            # Of leads that are reached by the same sums the longest says most.
+            longest: dict[int, Rule] = {}
+            for least in range(1, len(levels)):
+                led = pair.where(f"{points[0]} - {points[1]} >= {least}")
+                if led.mask:
+                    longest[led.mask] = Rule(premise_of(led), others, 1.0, float(levels[least]))
+            rules += longest.values()
         return list(dict.fromkeys(rules))  # of classes without points some are the same
 
     def _pair(self, first: int, second: int) -> Attribute | None:
@@ -251,28 +258,6 @@ class CascadeWriter:
         pairing = joint(self._name(f"{names[0]} against {names[1]}"), a, b)
         self._sets.append(pairing)
         return pairing.output
-
-    def _nest(self, pair: Attribute | None, first: int, second: int) -> list[Rule]:
-        """Return the rules that exclude a class where another leads it by 1, 2, ... points.
-
-        Of leads that are reached by the same sums the longest says most: the others are left out.
-        """
-        behind = Proposition(self._output, self._output.full & ~(1 << second))
-        levels = self._model.levels
-        rules: dict[int, Rule] = {}
-        for least in range(1, len(levels)):
-            premise = self._led(pair, first, second, least)
-            if premise.mask:
-                rules[premise.mask] = Rule(premise_of(premise), behind, 1.0, float(levels[least]))
-        return list(rules.values())
-
-    def _led(self, pair: Attribute | None, first: int, second: int, least: int) -> Proposition:
-        """Return that a lead is at least so long; if neither class has points, it is not."""
-        if pair is None:
-            return Proposition(self._inputs[0], 0)
-        totals = (self._totals[first], self._totals[second])
-        points = ["0" if total is None else format_name(total.name) for total in totals]
-        return pair.where(f"{points[0]} - {points[1]} >= {least}")
 
 
 def _groups(parts: Sequence[Attribute]) -> list[list[Attribute]]:
@@ -291,12 +276,12 @@ def write_cascade(
     features: Sequence[Feature],
     inputs: Sequence[Attribute],
     output: Attribute,
-    own: Sequence[Rule],
+    user_rules: Sequence[Rule],
 ) -> tuple[Cascade, ScoreCard]:
-    """Return a point model as a cascade, with the user's own rules, and its score card.
+    """Return a point model as a cascade, with the user's rules, and its score card.
 
     Costs the products of some rules at a time, and of the sums of every two classes.
     """
     premises = [box_premise(box, features, inputs) for box in model.boxes]
     writer = CascadeWriter(model, inputs, output)
-    return writer.cascade(premises, own), writer.card()
+    return writer.cascade(premises, user_rules), writer.card()

@@ -65,11 +65,13 @@ def fit_weights(starts, rows, classes, weights, least, ridges, odds, labels, siz
     for _ in range(sweeps):
         largest = 0.0
         for r in range(len(classes)):
-            own = rows[starts[r] : starts[r + 1]]
-            step = _newton_step(own, classes[r], odds, sums, labels, sizes, weights[r], ridges[r])
+            rule_rows = rows[starts[r] : starts[r + 1]]
+            step = _newton_step(
+                rule_rows, classes[r], odds, sums, labels, sizes, weights[r], ridges[r]
+            )
             step = max(step, least[r] - weights[r])
             weights[r] += step
-            _raise(own, classes[r], odds, sums, step)
+            _raise(rule_rows, classes[r], odds, sums, step)
             largest = max(largest, abs(step))
         _normalise(odds, sums)
         if largest < enough:

@@ -37,7 +37,7 @@ DATE = re.compile(
 
 
 def batches_of(table: Any) -> Iterator[Any] | None:
-    """Return the batches that a table comes in, an iterator's or Dask's; None if it is a whole."""
+    """Return the batches of an iterator or of a table of Dask; None of other tables."""
     if hasattr(table, "dask") and hasattr(table, "partitions"):
         return (part.compute() for part in table.partitions)
     return table if isinstance(table, Iterator) else None
@@ -52,8 +52,16 @@ def row_sample(batches: Iterable[Mapping[str, Any]], size: int | None, seed: int
     random, count = np.random.default_rng(seed), 0
     parts: list[tuple[FloatArray, Columns]] = []
     for batch in batches:
-        columns = {name: _array(column) for name, column in batch.items()}
-        n = _checked_length(columns, parts[0][1] if parts else columns)
+        columns = {name: np.atleast_1d(_array(column)) for name, column in batch.items()}
+        lengths = {len(column) for column in columns.values()}
+        if len(lengths) != 1:
+            raise DataError(f"a batch has columns of {listed(sorted(map(str, lengths)))} rows")
+        first = list(parts[0][1] if parts else columns)
+        if set(columns) != set(first):
+            raise DataError(
+                f"a batch has the columns {listed(list(columns))}; the first has {listed(first)}"
+            )
+        n = lengths.pop()
         parts.append((random.random(n), columns))
         count += n
         if size is not None and count > 2 * size:
@@ -63,41 +71,26 @@ def row_sample(batches: Iterable[Mapping[str, Any]], size: int | None, seed: int
     return _smallest(parts, size)[1]
 
 
-def _checked_length(columns: Columns, first: Columns) -> int:
-    """Return the number of rows of a batch, whose columns are those of the first one."""
-    lengths = {len(column) for column in columns.values()}
-    if len(lengths) != 1:
-        raise DataError(f"a batch has columns of {listed(sorted(map(str, lengths)))} rows")
-    if set(columns) != set(first):
-        raise DataError(
-            f"a batch has the columns {listed(list(columns))}; the first has {listed(list(first))}"
-        )
-    return lengths.pop()
-
-
 def _smallest(
     parts: list[tuple[FloatArray, Columns]], size: int | None
 ) -> tuple[FloatArray, Columns]:
     """Return the rows with the smallest numbers, in their order, as one part."""
-    keys = np.concatenate([part[0] for part in parts])
+    keys = np.concatenate([keys_of_part for keys_of_part, _ in parts])
     rows = np.arange(len(keys))
     if size is not None and len(keys) > size:
         rows = np.sort(np.argpartition(keys, size)[:size])
-    names = list(parts[0][1])
-    return keys[rows], {n: _joined([part[1][n] for part in parts])[rows] for n in names}
+    columns = {}
+    for name in parts[0][1]:
+        arrays = [columns_of_part[name] for _, columns_of_part in parts]
+        if len({array.dtype.kind in "iuf" for array in arrays}) > 1:  # numbers and others: objects
+            arrays = [array.astype(object) for array in arrays]
+        columns[name] = np.concatenate(arrays)[rows]
+    return keys[rows], columns
 
 
-def _array(column: Any) -> Any:
-    """Return a column as an array; of single rows, an array of one cell."""
-    return np.atleast_1d(np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column))
-
-
-def _joined(parts: Iterable[Any]) -> Any:
-    """Return arrays one after the other; of numbers and of others together, as objects."""
-    arrays = list(parts)
-    if len({a.dtype.kind in "iuf" for a in arrays}) > 1:
-        arrays = [a.astype(object) for a in arrays]
-    return np.concatenate(arrays)
+def _array(column: Any) -> npt.NDArray[Any]:
+    """Return a column as an array."""
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
 
 
 @dataclass(frozen=True)
@@ -107,7 +100,7 @@ class TableColumn:
     Attributes
     ----------
     name : str
-    values : numbers, or positions in the `domain`; NaN where nothing is known
+    values : numbers, or indices in the `domain`; NaN where nothing is known
     domain : the categories; empty for numbers
     ordered : whether the order of the categories means something
     """
@@ -120,7 +113,7 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """Columns, and for each row the position of its label among the classes.
+    """Columns, and for each row the index of its label among the classes.
 
     Attributes
     ----------
@@ -162,7 +155,12 @@ def read_training_table(
     features : the columns to read, whatever they hold; by default all
     named : columns that are read whatever they hold, if all are
     """
-    columns = _by_name(_whole(table, target, sample, seed))
+    batches = batches_of(table)
+    if batches is not None:
+        if not isinstance(target, str):
+            raise DataError("of a table that comes in batches the target is the name of a column")
+        table = row_sample(map(_by_name, batches), sample, seed)
+    columns = _by_name(table)
     name, labels = _labels(columns, target)
     codes, classes = _classes(labels, name)
     order = _ordinal({} if ordinal is None else ordinal, columns)
@@ -171,30 +169,25 @@ def read_training_table(
     if features is None:
         inputs = _without_names(others, {*named, *order})
     else:
-        inputs = {n: others[n] for n in _features(features, others)}
-    read = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
-    if all(np.isnan(c.values).all() for c in read):
+        names = [features] if isinstance(features, str) else as_list(features, "features")
+        for n in names:
+            check_known(n, others, f"features names {n!r}, which is no column", DataError)
+        inputs = {n: others[n] for n in dict.fromkeys(names)}
+    table_columns = tuple(_column(n, c, len(codes), rows, order.get(n)) for n, c in inputs.items())
+    if all(np.isnan(c.values).all() for c in table_columns):
         raise DataError("there is nothing to induce rules from: every column is missing throughout")
-    return TrainingTable(read, codes[rows], classes, name, rows)
+    return TrainingTable(table_columns, codes[rows], classes, name, rows)
 
 
-def _features(features: Any, columns: Mapping[str, Any]) -> list[str]:
-    """Return the names of the columns to read."""
-    names = [features] if isinstance(features, str) else as_list(features, "features")
-    for name in names:
-        check_known(name, columns, f"features names {name!r}, which is no column", DataError)
-    return [*dict.fromkeys(names)]
-
-
-def _without_names(columns: dict[str, Any], named: Collection[str]) -> dict[str, Any]:
+def _without_names(columns: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Return the columns that may tell a class: no dates, and no identifiers."""
     skipped: dict[str, list[str]] = {"dates": [], "identifiers": []}
     inputs = {}
     for name, column in columns.items():
-        kind = None if name in named else _kind(column)
+        kind = None if name in names else _kind(column)
         if kind is not None:
             skipped[kind].append(name)
-        elif name in named or name.lower() != ID:
+        elif name in names or name.lower() != ID:
             inputs[name] = column
     texts = [f"{listed([*map(repr, n)])} ({kind})" for kind, n in skipped.items() if n]
     cure = "name the columns to use with features=[...] (--feature NAME)"
@@ -211,7 +204,7 @@ def _kind(column: Any) -> str | None:
     Identifiers are nearly unique: texts, or whole numbers that lie close to each other, as running
     numbers do. Measured whole numbers repeat if they lie close.
     """
-    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    array = _array(column)
     if array.ndim != 1 or array.dtype.kind == "b":
         return None
     if array.dtype.kind == "M":
@@ -219,7 +212,8 @@ def _kind(column: Any) -> str | None:
     if array.dtype.kind in "iuf":
         return "identifiers" if _are_running(array[array == array]) else None
     values = [v for v in _objects(array) if not is_missing(v)]
-    if values and all(_is_date(v) for v in values):
+    is_date = [isinstance(v, date) or (isinstance(v, str) and DATE.fullmatch(v)) for v in values]
+    if values and all(is_date):
         return "dates"
     if all(map(is_number, values)):
         return "identifiers" if _are_running(as_floats(values)) else None
@@ -235,35 +229,20 @@ def _are_running(numbers: npt.NDArray[Any]) -> bool:
     return len(np.unique(numbers)) >= UNIQUE * n
 
 
-def _is_date(value: object) -> bool:
-    return isinstance(value, date) or (isinstance(value, str) and bool(DATE.fullmatch(value)))
-
-
-def _whole(table: Any, target: Any, sample: int | None, seed: int) -> Any:
-    """Return a table as it is, and of one that comes in batches a uniform sample of its rows."""
-    batches = batches_of(table)
-    if batches is None:
-        return table
-    if not isinstance(target, str):
-        raise DataError("of a table that comes in batches the target is the name of a column")
-    return row_sample(map(_by_name, batches), sample, seed)
-
-
 def _by_name(table: Any) -> dict[str, Any]:
-    is_table = isinstance(table, Mapping) or hasattr(table, "columns")
-    columns = table if is_table else _of_records(table)
+    """Return the columns of a table by their names; a list of dicts is a table, too."""
+    columns = table
+    if not isinstance(table, Mapping) and not hasattr(table, "columns"):
+        rows = list(table) if is_iterable(table) and not isinstance(table, str) else []
+        if not rows or not all(isinstance(row, Mapping) for row in rows):
+            raise DataError(
+                f"the table is {table!r:.60}; give a DataFrame, a dict of columns, or a list of "
+                "dicts"
+            )
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: [row.get(name) for row in rows] for name in names}
     titles = column_titles(getattr(columns, "columns", columns))
     return {name: columns[title] for name, title in titles.items()}
-
-
-def _of_records(table: Any) -> dict[str, list[Any]]:
-    rows = list(table) if is_iterable(table) and not isinstance(table, str) else []
-    if not rows or not all(isinstance(row, Mapping) for row in rows):
-        raise DataError(
-            f"the table is {table!r:.60}; give a DataFrame, a dict of columns, or a list of dicts"
-        )
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _labels(columns: dict[str, Any], target: Any) -> tuple[str, Any]:
@@ -281,7 +260,7 @@ def _labels(columns: dict[str, Any], target: Any) -> tuple[str, Any]:
 
 
 def _classes(labels: Any, name: str) -> tuple[IntArray, tuple[Hashable, ...]]:
-    """Return the positions of labels, and the classes in order; refuse what teaches nothing."""
+    """Return the indices of labels, and the classes in order; two classes or more."""
     values = _objects(labels)
     for row, value in enumerate(values):
         if is_missing(value):
@@ -293,8 +272,8 @@ def _classes(labels: Any, name: str) -> tuple[IntArray, tuple[Hashable, ...]]:
     classes = _categories(labels, values)
     if len(classes) < 2:
         raise DataError(f"every row has the label {classes[0]!r}; two classes or more are needed")
-    place = {value: i for i, value in enumerate(classes)}
-    return np.array([place[value] for value in values], dtype=np.int64), classes
+    index_of = {value: index for index, value in enumerate(classes)}
+    return np.array([index_of[value] for value in values], dtype=np.int64), classes
 
 
 def _objects(column: Any) -> list[Any]:
@@ -310,9 +289,9 @@ def _categories(column: Any, values: Iterable[Any]) -> tuple[Hashable, ...]:
         distinct = dict.fromkeys(values)
     except TypeError:
         raise DataError("a column holds lists or other things that are no plain values") from None
-    own = getattr(getattr(column, "dtype", None), "categories", None)
-    if own is not None and not callable(own):
-        return tuple(v for v in _objects(own) if v in distinct)
+    categories = getattr(getattr(column, "dtype", None), "categories", None)
+    if categories is not None and not callable(categories):
+        return tuple(v for v in _objects(categories) if v in distinct)
     try:
         return tuple(sorted(distinct))
     except TypeError:
@@ -320,13 +299,14 @@ def _categories(column: Any, values: Iterable[Any]) -> tuple[Hashable, ...]:
 
 
 def _ordinal(
-    given: Mapping[str, Sequence[Hashable]], columns: Mapping[str, Any]
+    ordinal: Mapping[str, Sequence[Hashable]], columns: Mapping[str, Any]
 ) -> dict[str, tuple[Hashable, ...]]:
-    if not isinstance(given, Mapping):
-        raise DataError(f"ordinal is {given!r:.60}; give a mapping from columns to categories")
-    for name in given:
+    """Return the categories of ordinal columns, or raise `DataError`."""
+    if not isinstance(ordinal, Mapping):
+        raise DataError(f"ordinal is {ordinal!r:.60}; give a mapping from columns to categories")
+    for name in ordinal:
         check_known(name, columns, f"ordinal names {name!r}, which is no column", DataError)
-    return {n: tuple(as_list(v, f"the categories of {n!r}")) for n, v in given.items()}
+    return {n: tuple(as_list(v, f"the categories of {n!r}")) for n, v in ordinal.items()}
 
 
 def _drawn(labels: IntArray, n_classes: int, sample: int | None, seed: int) -> IntArray:
@@ -346,50 +326,41 @@ def _drawn(labels: IntArray, n_classes: int, sample: int | None, seed: int) -> I
 def _column(
     name: str, column: Any, n: int, rows: IntArray, order: tuple[Hashable, ...] | None
 ) -> TableColumn:
-    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    """Return some rows of a column: numbers, or the indices of categories."""
+    array = _array(column)
     if array.ndim != 1 or len(array) != n:
         raise DataError(f"column {name!r} has shape {array.shape}; there are {n} labels")
-    if order is None and array.dtype.kind in "iuf":
-        return TableColumn(name, _finite(name, array[rows].astype(np.float64), rows))
-    values = _objects(column)
-    known = [v for v in values if not is_missing(v)]
-    numbers = sum(map(is_number, known))
-    if order is None and numbers == len(known):
-        floats = [np.nan if is_missing(values[i]) else float(values[i]) for i in rows]
-        return TableColumn(name, _finite(name, np.array(floats), rows))
-    if order is None and numbers:
-        raise _mixed(name, values, numbers >= len(known) / 2)
+    values, known, n_numbers = [], [], 0
+    is_numeric = order is None and array.dtype.kind in "iuf"
+    if not is_numeric:
+        values = _objects(column)
+        known = [v for v in values if not is_missing(v)]
+        n_numbers = sum(map(is_number, known))
+    if order is None and n_numbers == len(known):
+        if is_numeric:
+            floats = array[rows].astype(np.float64)
+        else:
+            floats = np.array([np.nan if is_missing(values[i]) else float(values[i]) for i in rows])
+        if np.isinf(floats).any():
+            row = int(rows[np.isinf(floats).argmax()])
+            raise DataError(f"column {name!r}, row {row}: the number is infinite")
+        return TableColumn(name, floats)
+    if order is None and n_numbers:
+        mostly = n_numbers >= len(known) / 2
+        row, odd = next(
+            (i, v) for i, v in enumerate(values) if not is_missing(v) and is_number(v) != mostly
+        )
+        kinds = ("numbers", "text") if mostly else ("text", "a number")
+        raise DataError(
+            f"column {name!r} has {kinds[0]}, but in row {row} {kinds[1]}: {odd!r:.40}; write None "
+            "for what is unknown, or make all of them text if they are categories"
+        )
     domain = order or _categories(column, known)
-    own = bool(getattr(getattr(column, "dtype", None), "ordered", False))
-    return TableColumn(
-        name, _positions(name, values, rows, domain), domain, order is not None or own
-    )
-
-
-def _finite(name: str, values: FloatArray, rows: IntArray) -> FloatArray:
-    if np.isinf(values).any():
-        row = int(rows[np.isinf(values).argmax()])
-        raise DataError(f"column {name!r}, row {row}: the number is infinite")
-    return values
-
-
-def _mixed(name: str, values: list[Any], mostly_numbers: bool) -> DataError:
-    """Return the error for a column with numbers and texts: it names the odd one."""
-    odd = (i for i, v in enumerate(values) if not is_missing(v) and is_number(v) != mostly_numbers)
-    row = next(odd)
-    kinds = ("numbers", "text") if mostly_numbers else ("text", "a number")
-    return DataError(
-        f"column {name!r} has {kinds[0]}, but in row {row} {kinds[1]}: {values[row]!r:.40}; write "
-        "None for what is unknown, or make all of them text if they are categories"
-    )
-
-
-def _positions(
-    name: str, values: list[Any], rows: IntArray, domain: tuple[Hashable, ...]
-) -> FloatArray:
-    place = {value: float(i) for i, value in enumerate(domain)}
+    index_of = {value: float(index) for index, value in enumerate(domain)}
     for row in rows:
-        if values[row] not in place and not is_missing(values[row]):
-            known = listed([*map(repr, domain)])
-            raise DataError(f"column {name!r}, row {row}: {values[row]!r} is none of {known}")
-    return np.array([place.get(values[row], np.nan) for row in rows])
+        if values[row] not in index_of and not is_missing(values[row]):
+            categories = listed([*map(repr, domain)])
+            raise DataError(f"column {name!r}, row {row}: {values[row]!r} is none of {categories}")
+    indices = np.array([index_of.get(values[row], np.nan) for row in rows])
+    is_ordered = bool(getattr(getattr(column, "dtype", None), "ordered", False))
+    return TableColumn(name, indices, domain, order is not None or is_ordered)

@@ -20,8 +20,14 @@ from pinesy.learning.learning_arguments import (
 )
 from pinesy.learning.learning_result import LearningResult, SampleSummary
 from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts
-from pinesy.learning.sample_passes import Measured, Passes, Samples, merged
-from pinesy.learning.sample_systems import SetFronts, SetTolerances
+from pinesy.learning.sample_passes import (
+    Measured,
+    Passes,
+    Samples,
+    SetFronts,
+    SetTolerances,
+    merged,
+)
 from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade
 
@@ -137,12 +143,12 @@ class Streamed(Samples, Passes):
         label = f"{work} of {', '.join(self._stage.names[:3])}" if self._progress else ""
         n = 0
         with progress_bar(label, self.total) as bar:
-            for number, pair in enumerate(self._batches):
-                batch = batch_of_pair(self._cascade, f"batch {number}", pair)
+            for index, pair in enumerate(self._batches):
+                batch = batch_of_pair(self._cascade, f"batch {index}", pair)
                 if batch.n == 0:
                     continue
-                check_targeted(f"batch {number}", batch.targets, self.targeted)
-                with placed(f"batch {number}"):
+                check_targeted(f"batch {index}", batch.targets, self.targeted)
+                with placed(f"batch {index}"):
                     measured = Measured(self._stage, batch)
                 yield measured
                 n += batch.n

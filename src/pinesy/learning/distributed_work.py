@@ -18,9 +18,10 @@ from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
 from pinesy.engine.rows import NumberType
 from pinesy.exceptions import DataError, placed
+from pinesy.learning.audit import Audit, LabelJudges
 from pinesy.learning.batches import learn_parts
 from pinesy.learning.cluster_tasks import ClusterTasks, checked_parts
-from pinesy.learning.decision_report import DecisionReport, decide, judged_output, report_on
+from pinesy.learning.evaluate import DecisionReport, decide, judged_output, report_on
 from pinesy.learning.learn import SMOOTHING
 from pinesy.learning.learning_arguments import (
     Rules,
@@ -32,10 +33,15 @@ from pinesy.learning.learning_arguments import (
 )
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts
-from pinesy.learning.reliability_audit import Audit
-from pinesy.learning.sample_passes import Measured, Passes, Samples, merged
-from pinesy.learning.sample_systems import SetFronts, SetTolerances
-from pinesy.learning.set_audits import Columns, LabelJudges, SetAudit, SetSuspicion, judged_sets
+from pinesy.learning.sample_passes import (
+    Measured,
+    Passes,
+    Samples,
+    SetFronts,
+    SetTolerances,
+    merged,
+)
+from pinesy.learning.set_audits import Columns, SetAudit, SetSuspicion, judged_sets
 from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.targets import Target
@@ -99,13 +105,13 @@ class OnCluster(Samples, Passes):
         self._batches = batches
         #: Where each batch begins and ends among all samples.
         self.spans = [
-            slice(int(end) - one.n, int(end))
-            for one, end in zip(batches, np.cumsum([one.n for one in batches]), strict=True)
+            slice(int(end) - batch.n, int(end))
+            for batch, end in zip(batches, np.cumsum([batch.n for batch in batches]), strict=True)
         ]
 
     @classmethod
     def of(cls, cascade: Cascade, parts: Sequence[Any], client: Any) -> "OnCluster":
-        """Check parts of the samples, each on a worker; empty ones are passed over."""
+        """Check parts of the samples, each on a worker; empty ones are skipped."""
         parts, tasks = checked_parts(parts), ClusterTasks(client)
         shared, kinds = tasks.share(cascade), tuple | list
         placed_futures = [
@@ -114,8 +120,8 @@ class OnCluster(Samples, Passes):
         ]
         sizes = tasks.results([tasks.submit(_size, future) for _, future in placed_futures])
         batches = [
-            (PlacedBatch(*one, n), names)
-            for one, (n, names) in zip(placed_futures, sizes, strict=True)
+            (PlacedBatch(*placed_future, n), names)
+            for placed_future, (n, names) in zip(placed_futures, sizes, strict=True)
             if n
         ]
         if not batches:
@@ -150,7 +156,9 @@ class OnCluster(Samples, Passes):
         futures = self.each(do_pass, self._stage, *map(self.tasks.share, arguments))
         return cast(dict[str, T], self.tasks.merged(futures, merged))
 
-    def each(self, function: Callable[..., Any], *given: Any, of_samples: Any = None) -> list[Any]:
+    def each(
+        self, function: Callable[..., Any], *arguments: Any, of_samples: Any = None
+    ) -> list[Any]:
         """Return the futures of ``function(batch, *given)`` for every batch.
 
         With `of_samples`, an array with an entry for each sample, those of the batch come second.
@@ -158,31 +166,33 @@ class OnCluster(Samples, Passes):
         return [
             self.tasks.submit(
                 _on_part,
-                one.where,
+                batch.where,
                 function,
-                one.future,
+                batch.future,
                 *(() if of_samples is None else (of_samples[span],)),
-                *given,
-                where=one.where,
+                *arguments,
+                where=batch.where,
             )
-            for one, span in zip(self._batches, self.spans, strict=True)
+            for batch, span in zip(self._batches, self.spans, strict=True)
         ]
 
-    def only(self, kept: BoolArray) -> "OnCluster":
+    def only(self, mask: BoolArray) -> "OnCluster":
         """Return some of the samples, at their workers."""
-        futures = self.each(TrainingBatch.only, of_samples=kept)
+        futures = self.each(TrainingBatch.only, of_samples=mask)
         batches = [
-            PlacedBatch(one.where, future, int(kept[span].sum()))
-            for one, span, future in zip(self._batches, self.spans, futures, strict=True)
+            PlacedBatch(batch.where, future, int(mask[span].sum()))
+            for batch, span, future in zip(self._batches, self.spans, futures, strict=True)
         ]
-        return OnCluster(self.tasks, [one for one in batches if one.n], self.targeted)
+        return OnCluster(self.tasks, [batch for batch in batches if batch.n], self.targeted)
 
     def single(self, sample: int) -> TrainingBatch:
         """Fetch one of the samples."""
-        for one, span in zip(self._batches, self.spans, strict=True):
+        for batch, span in zip(self._batches, self.spans, strict=True):
             if sample < span.stop:
                 index = sample - span.start
-                future = self.tasks.submit(TrainingBatch.single, one.future, index, where=one.where)
+                future = self.tasks.submit(
+                    TrainingBatch.single, batch.future, index, where=batch.where
+                )
                 break
         return cast(TrainingBatch, self.tasks.results([future])[0])
 
@@ -294,23 +304,23 @@ def audit_distributed(
     cascade = as_cascade(rules)
     samples = OnCluster.of(cascade, parts, client)
 
-    def learned_from(kept: BoolArray) -> Cascade:
-        learned = learn_parts(cascade, samples.only(kept), cast(Any, method), None, None, SMOOTHING)
+    def learned_from(mask: BoolArray) -> Cascade:
+        learned = learn_parts(cascade, samples.only(mask), cast(Any, method), None, None, SMOOTHING)
         return learned.cascade
 
     judges = LabelJudges.of(cascade, samples.n, method, folds, seed, learned_from)
     code = CascadeStages(cascade, samples.targeted).program()
-    given = map(samples.tasks.share, (cascade, code, judges.cascades))
-    judged = samples.tasks.results(samples.each(_judged, *given, of_samples=judges.fold))
+    shared = map(samples.tasks.share, (cascade, code, judges.cascades))
+    judged = samples.tasks.results(samples.each(_judged, *shared, of_samples=judges.fold))
     names = samples.targeted
-    sets, labels, targets = ([one[k] for one in judged] for k in range(3))
+    sets, labels, targets = ([part[k] for part in judged] for k in range(3))
     batch = RemoteBatch(
-        samples.n, {}, {n: Target.join([one[n] for one in targets]) for n in names}, None, samples
+        samples.n, {}, {n: Target.join([part[n] for part in targets]) for n in names}, None, samples
     )
     return Audit(
         cascade,
-        {n: SetAudit.join(cascade[n], [one[n] for one in sets]) for n in names},
-        {n: SetSuspicion.join([one[n] for one in labels]) for n in names},
+        {n: SetAudit.join(cascade[n], [part[n] for part in sets]) for n in names},
+        {n: SetSuspicion.join([part[n] for part in labels]) for n in names},
         method,
         code,
         batch,
@@ -340,4 +350,8 @@ def _judged(
     """Judge the samples of a part."""
     sets = judged_sets(cascade, code, batch)
     labels = LabelJudges(judges, fold).suspicions(batch)
-    return {name: one.columns for name, one in sets.items()}, labels, dict(batch.targets)
+    return (
+        {name: set_audit.columns for name, set_audit in sets.items()},
+        labels,
+        dict(batch.targets),
+    )

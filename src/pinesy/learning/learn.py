@@ -6,7 +6,7 @@ distance of the stacked system), its lowest solution. Passes are the same for sa
 batches and on a cluster. ``tests/oracles.py`` has the whole method in fractions, in seventy lines.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -25,11 +25,10 @@ from pinesy.learning.learning_arguments import (
     with_fixed,
     with_initial,
 )
-from pinesy.learning.learning_result import LearningResult, SampleSummary, SetResult
+from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts, SetEstimate
 from pinesy.learning.refinement import LogLoss, refine
-from pinesy.learning.sample_passes import InMemory, Measured, Samples
-from pinesy.learning.sample_systems import SetTolerances
+from pinesy.learning.sample_passes import InMemory, Measured, Samples, SetTolerances
 from pinesy.learning.stages import NO_PARAMETERS, CascadeStages
 from pinesy.rulebase.cascade import Cascade
 
@@ -136,10 +135,10 @@ def learn(
 
 
 def check_method(method: object, tolerance: Tolerance, weights: Any = None) -> None:
-    """Refuse a method that there is not, and what it does not take."""
+    """Raise `DataError` for an unknown method, and for arguments that a method does not take."""
     methods = Method.__args__  # type: ignore[attr-defined]
     if not is_word(method, methods):
-        raise DataError(f"there is no method {method!r:.60} of learning; take {', '.join(methods)}")
+        raise DataError(f"unknown method {method!r:.60}; expected one of {', '.join(methods)}")
     if method != "exact" and tolerance is not None:
         raise DataError(
             f"method {method!r} keeps every sample, so it takes no tolerance; leave it out, or "
@@ -155,7 +154,7 @@ def check_method(method: object, tolerance: Tolerance, weights: Any = None) -> N
 def learn_by(
     method: Method, cascade: Cascade, samples: Samples, tolerance: Any, fixed: Any, smoothing: float
 ) -> LearningResult | ParameterEstimate:
-    """Learn by a method that was checked, from samples in memory, in batches or on a cluster."""
+    """Learn by a checked method, from samples in memory, in batches or on a cluster."""
     constants = fixed_parameters(fixed, cascade, samples.targeted)
     if method == "exact":
         return learn_exact(cascade, samples, resolve(tolerance, samples.targeted), constants)
@@ -176,12 +175,21 @@ def learn_exact(
     timings: dict[str, float] = {}
     results: dict[str, SetResult] = {}
     stages = CascadeStages(cascade, samples.targeted, fixed)
-    for number in stages:
+    for index in stages:
         with timed(timings, "premises"):
-            passes = samples.passes(stages.stage(number, samples.stored))
+            passes = samples.passes(stages.stage(index, samples.stored))
         with timed(timings, "fronts"):
             summaries = passes.first_pass(tolerances)
-        check_reliable(summaries, tolerances)
+        for name, summary in summaries.items():
+            if summary.reliable == 0:  # [def:reliabletau]
+                raise LearningError(
+                    f"rule set {name!r}: none of the {summary.samples} samples is reliable for the "
+                    f"tolerance {tolerances[name]:g}; the smallest distance of a sample is "
+                    f"{summary.smallest:.12g}, so a tolerance above that would keep some (above 1, "
+                    "all)",
+                    name,
+                    summary.smallest,
+                )
         # Where all fronts are empty the repaired targets are min_j g: the system is consistent.
         fronts = {n: summary.fronts for n, summary in summaries.items() if len(summary.fronts.e)}
         with timed(timings, "stacked"):
@@ -195,21 +203,8 @@ def learn_exact(
                 *passes.of_samples(name),
             )
     n = max((result.summary.samples for result in results.values()), default=0)
-    return LearningResult(stages.cascade(), stages.in_order(results), n, timings)
-
-
-def check_reliable(summaries: Mapping[str, SampleSummary], tolerances: SetTolerances) -> None:
-    """Raise `LearningError` for the first set that has no reliable sample [def:reliabletau]."""
-    for name, summary in summaries.items():
-        if summary.reliable == 0:
-            raise LearningError(
-                f"rule set {name!r}: none of the {summary.samples} samples is reliable for the "
-                f"tolerance {tolerances[name]:g}; the smallest distance of a sample is "
-                f"{summary.smallest:.12g}, so a tolerance above that would keep some (above 1, "
-                "all)",
-                name,
-                summary.smallest,
-            )
+    by_set = {name: results[name] for name in stages.in_order(results)}
+    return LearningResult(stages.cascade(), by_set, n, timings)
 
 
 def estimate(
@@ -225,9 +220,9 @@ def estimate(
     timings: dict[str, float] = {}
     results: dict[str, SetEstimate] = {}
     stages = CascadeStages(cascade, samples.targeted, fixed)
-    for number in stages:
+    for index in stages:
         with timed(timings, "premises"):
-            passes = samples.passes(stages.stage(number, samples.stored))
+            passes = samples.passes(stages.stage(index, samples.stored))
         with timed(timings, "counts"):
             counts = passes.count_pass()
         for name, rule_counts in counts.items():
@@ -235,13 +230,14 @@ def estimate(
             if method == "gradient":
                 assert isinstance(passes, Measured)  # gradients need the samples in memory
                 with timed(timings, "gradient"):
-                    result = _refined(result, passes)
+                    loss = LogLoss.of(*passes.samples(name))
+                    x, losses = refine(loss, result.parameters, result.fixed)
+                    result = replace(result, s=x[0::2], r=x[1::2], losses=losses)
             stages.set_parameters(name, result.s, result.r)
             results[name] = result
     n = max((result.counts.samples for result in results.values()), default=0)
-    return ParameterEstimate(
-        stages.cascade(), stages.in_order(results), n, timings, method, smoothing
-    )
+    by_set = {name: results[name] for name in stages.in_order(results)}
+    return ParameterEstimate(stages.cascade(), by_set, n, timings, method, smoothing)
 
 
 def set_estimate(
@@ -252,16 +248,9 @@ def set_estimate(
     return SetEstimate(name, x[0::2], x[1::2], counts, fixed)
 
 
-def _refined(counted: SetEstimate, measured: Measured) -> SetEstimate:
-    """Return the parameters of a set after gradient steps."""
-    loss = LogLoss.of(*measured.samples(counted.name))
-    x, losses = refine(loss, counted.parameters, counted.fixed)
-    return replace(counted, s=x[0::2], r=x[1::2], losses=losses)
-
-
 @contextmanager
 def timed(timings: dict[str, float], work: str) -> Iterator[None]:
-    """Add the seconds of a block to those of the same kind of work."""
+    """Add the seconds of a block to those of the same work."""
     start = perf_counter()
     yield
     timings[work] = timings.get(work, 0.0) + perf_counter() - start

@@ -1,8 +1,7 @@
-"""What learning is given: rules, training samples, and tolerances by groups of rule sets."""
+"""The arguments of learning: rules, training samples, tolerances, fixed parameters."""
 
-from collections import ChainMap
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
@@ -42,7 +41,7 @@ class TrainingBatch:
     Attributes
     ----------
     n : the number of samples
-    known : the distributions (n, |D_a|) of the inputs, and of what has been inferred
+    known : the distributions (n, |D_a|) of the inputs and of attributes inferred so far
     targets : by the name of the attribute
     weights : of the samples, for methods that count them; None if each counts once
     """
@@ -52,12 +51,8 @@ class TrainingBatch:
     targets: Mapping[str, Target]
     weights: FloatArray | None = None
 
-    def extended(self, inferred: Mapping[str, npt.NDArray[Any]]) -> "TrainingBatch":
-        """Return the samples with distributions that were inferred for them."""
-        return replace(self, known=ChainMap({**inferred}, self.known))  # not a copy of all inputs
-
     def rows(self, code: Code, begin: int = 0, end: int | None = None) -> Rows:
-        """Return what a program takes of some samples; errors give a row's number in the batch."""
+        """Return the inputs of a program for some samples; errors name the row of the batch."""
         stop = self.n if end is None else end
         arrays = [self.known[a.name][begin:stop] for a in code.inputs]
         return Rows(code.inputs, arrays, stop - begin, True, begin)
@@ -66,9 +61,9 @@ class TrainingBatch:
         """Return one of the samples."""
         return TrainingBatch(1, *self.part(np.array([sample])))
 
-    def only(self, kept: BoolArray) -> "TrainingBatch":
-        """Return the samples that an array of booleans keeps."""
-        return self.rows_at(np.flatnonzero(kept))
+    def only(self, mask: BoolArray) -> "TrainingBatch":
+        """Return the samples that a mask selects."""
+        return self.rows_at(np.flatnonzero(mask))
 
     def rows_at(self, rows: npt.NDArray[np.intp]) -> "TrainingBatch":
         """Return the samples at some rows."""
@@ -98,19 +93,28 @@ def batch_of(
     The targets of a single rule set may come alone; see `named_targets`. Fewer samples than `least`
     are refused.
     """
-    attributes = {name: one.output for name, one in cascade.sets.items()}
+    attributes = {name: rule_set.output for name, rule_set in cascade.sets.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
-    named = named_targets(targets, attributes, only)
-    rows = _rows(cascade, evidence, named)
+    named_content = named_targets(targets, attributes, only)
+    inputs = cascade.inputs
+    if isinstance(evidence, Mapping):  # attributes that no target depends on may be missing
+        needed = {a.name for rule_set in cascade.needed(named_content) for a in rule_set.inputs}
+        inputs = tuple(a for a in inputs if a.name in needed)
+    rows = evidence_rows(cascade, evidence, inputs)
     if rows.n < least:
         raise DataError("there are no samples to learn from")
-    given = read_targets(named, attributes, rows.n, is_batch=rows.is_batch)
-    return TrainingBatch(rows.n, _by_attribute(rows), given, _weights(weights, rows.n))
+    checked_targets = read_targets(named_content, attributes, rows.n, is_batch=rows.is_batch)
+    if len(rows.arrays) == len(rows.attributes):
+        known = {a.name: x for a, x in zip(rows.attributes, rows.arrays, strict=True)}
+    else:  # one array holds the columns of all inputs
+        slices = column_slices(rows.attributes).items()
+        known = {name: rows.arrays[0][:, columns] for name, columns in slices}
+    checked_weights = None if weights is None else _checked_weights(weights, rows.n)
+    return TrainingBatch(rows.n, known, checked_targets, checked_weights)
 
 
-def _weights(weights: Any, n: int) -> FloatArray | None:
-    if weights is None:
-        return None
+def _checked_weights(weights: Any, n: int) -> FloatArray:
+    """Return the weights of `n` samples, or raise `DataError`."""
     checked = np.asarray(weights)
     if checked.shape != (n,) or checked.dtype.kind not in "fiub":
         raise DataError(
@@ -151,20 +155,6 @@ def check_targeted(where: str, names: Collection[str], first: Collection[str]) -
         )
 
 
-def _rows(cascade: Cascade, evidence: Evidence, targeted: Collection[str]) -> Rows:
-    if not isinstance(evidence, Mapping):
-        return evidence_rows(cascade, evidence)
-    used = {a.name for one in cascade.needed(targeted) for a in one.inputs}
-    return evidence_rows(cascade, evidence, tuple(a for a in cascade.inputs if a.name in used))
-
-
-def _by_attribute(rows: Rows) -> dict[str, Any]:
-    """Return the columns of each input."""
-    if len(rows.arrays) == len(rows.attributes):
-        return {a.name: x for a, x in zip(rows.attributes, rows.arrays, strict=True)}
-    return {n: rows.arrays[0][:, columns] for n, columns in column_slices(rows.attributes).items()}
-
-
 def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
     """Return the tolerance of each rule set: a sample is reliable iff ``nabla < tau``.
 
@@ -176,24 +166,38 @@ def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
     {'c_1': 0.1, 'c_2': 0.1, 'y': inf}
     """
     if not isinstance(tolerance, Mapping):
-        return dict.fromkeys(names, _number(tolerance, "the tolerance"))
-    given = _by_set(tolerance, names, "the tolerance")
-    each = {n: _number(tau, f"the tolerance of {group!r}") for n, (group, tau) in given.items()}
-    return dict.fromkeys(names, inf) | each
+        by_set: dict[str, Any] = dict.fromkeys(names, (None, tolerance))
+    else:
+        by_set = _by_set(tolerance, names, "the tolerance")
+    tolerances = dict.fromkeys(names, inf)
+    for name, (group, tau) in by_set.items():
+        if tau is None:
+            continue
+        try:
+            tolerances[name] = float(tau)
+        except (TypeError, ValueError):
+            tolerances[name] = -1.0
+        if not tolerances[name] > 0.0 or isinstance(tau, bool | str):
+            of_group = "" if group is None else f" of {group!r}"
+            raise DegreeError(
+                f"the tolerance{of_group} is {tau!r:.60}; it must be a number > 0 (a sample is "
+                "kept if its distance is below it; above 1 all are kept), or None to keep all"
+            )
+    return tolerances
 
 
-def _by_set(groups: Mapping[Any, Any], names: Sequence[str], what: str) -> dict[str, Any]:
-    """Return for each set its group and what is given for that; an error where groups overlap."""
-    given: dict[str, Any] = {}
+def _by_set(groups: Mapping[Any, Any], names: Sequence[str], argument: str) -> dict[str, Any]:
+    """Return the group and the content of each set; an error where groups overlap."""
+    by_set: dict[str, Any] = {}
     for group, content in groups.items():
         for name in members(group, names):
-            if name in given:
+            if name in by_set:
                 raise UnknownAttributeError(
-                    f"{what} of {name!r} is given twice: the groups {list(groups)} overlap; give "
-                    "each set to one of them"
+                    f"{argument} of {name!r} is given twice: the groups {list(groups)} overlap; "
+                    "give each set to one of them"
                 )
-            given[name] = group, content
-    return given
+            by_set[name] = group, content
+    return by_set
 
 
 def members(group: object, names: Sequence[str]) -> list[str]:
@@ -204,33 +208,16 @@ def members(group: object, names: Sequence[str]) -> list[str]:
     >>> members(("c_*", "y"), ["c_1", "c_2", "x", "y"])
     ['c_1', 'c_2', 'y']
     """
-    keys = [str(name_of(part)) for part in (group if isinstance(group, tuple) else (group,))]
-    for key in keys:
-        if not any(_matches(name, key) for name in names):
+    patterns = [str(name_of(part)) for part in _as_tuple(group)]
+    matching = set()
+    for pattern in patterns:
+        matches = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
+        if not matches:
             raise UnknownAttributeError(
-                f"no rule set with a target is named {key!r}{suggestion(key, names)}"
+                f"no rule set with a target is named {pattern!r}{suggestion(pattern, names)}"
             )
-    return [name for name in names if any(_matches(name, key) for key in keys)]
-
-
-def _matches(name: str, pattern: str) -> bool:
-    return name == pattern or fnmatchcase(name, pattern)
-
-
-def _number(tolerance: object, what: str) -> float:
-    """Return a tolerance as a number > 0; None keeps every sample."""
-    if tolerance is None:
-        return inf
-    try:
-        number = float(tolerance)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = -1.0
-    if not number > 0.0 or isinstance(tolerance, bool | str):
-        raise DegreeError(
-            f"{what} is {tolerance!r:.60}; it must be a number > 0 (a sample is kept if its "
-            "distance is below it; above 1 all are kept), or None to keep all"
-        )
-    return number
+        matching.update(matches)
+    return [name for name in names if name in matching]
 
 
 def resolve_groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[SetGroup, list[str]]:
@@ -241,23 +228,23 @@ def resolve_groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[S
         raise DataError(
             f"groups is {groups!r:.60}; give a list of groups, such as ['c_*', ('x', 'y')]"
         )
-    keys = [_group(group) for group in groups]
+    keys: list[SetGroup] = []
+    for group in groups:
+        parts = [getattr(part, "name", part) for part in _as_tuple(group)]
+        if not parts or not all(isinstance(part, str) for part in parts):
+            raise DataError(
+                f"a group is {group!r:.60}; it must be a name, a pattern such as 'c_*', or a tuple "
+                "of these"
+            )
+        keys.append(tuple(parts) if isinstance(group, tuple) else parts[0])
     if len(set(keys)) < len(keys):
         raise DataError(f"a group is given twice: {keys}; give each once")
     resolve(dict.fromkeys(keys, 1.0), names)  # raises where they overlap
     return {key: members(key, names) for key in keys}
 
 
-def _group(group: object) -> SetGroup:
-    """Return a group by names: attributes have one."""
-    parts = group if isinstance(group, tuple) else (group,)
-    names: list[Any] = [getattr(part, "name", part) for part in parts]
-    if not names or not all(isinstance(name, str) for name in names):
-        raise DataError(
-            f"a group is {group!r:.60}; it must be a name, a pattern such as 'c_*', or a tuple of "
-            "these"
-        )
-    return tuple(names) if isinstance(group, tuple) else names[0]
+def _as_tuple(group: object) -> tuple[Any, ...]:
+    return group if isinstance(group, tuple) else (group,)
 
 
 def show_group(group: SetGroup) -> str:
@@ -267,16 +254,16 @@ def show_group(group: SetGroup) -> str:
 
 def show_tolerances(tolerances: Tolerances) -> str:
     """Return tolerances as text, the first ones if they are many."""
-    shown = [f"{show_group(g):.30}={t:.4g}" for g, t in list(tolerances.items())[:6]]
-    return ", ".join(shown) + ", ..." * (len(tolerances) > 6)
+    texts = [f"{show_group(g):.30}={t:.4g}" for g, t in list(tolerances.items())[:6]]
+    return ", ".join(texts) + ", ..." * (len(tolerances) > 6)
 
 
-#: Which parameters a word stands for: a column of (s, r).
+#: Names of parameters to fix, instead of a mask.
 FIXED_WORDS = ("s", "r", "implications")
 
 
 def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetParameters:
-    """Return the parameters that stay as they are, for the sets that have some; NaN for the others.
+    """Return the parameters that are fixed, for the sets that have some; NaN for the others.
 
     Parameters
     ----------
@@ -286,34 +273,32 @@ def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetP
     """
     if fixed is None:
         return {}
-    by_set = dict.fromkeys(names, fixed)
+    by_set = dict.fromkeys(names, (None, fixed))
     if isinstance(fixed, Mapping):
-        by_set = {name: w for name, (_, w) in _by_set(fixed, names, "what is fixed").items()}
-    values: dict[str, FloatArray] = {}
-    for name, which in by_set.items():
+        by_set = _by_set(fixed, names, "what is fixed")
+    constants: dict[str, FloatArray] = {}
+    for name, (_, selection) in by_set.items():
         parameters = np.stack([cascade[name].s, cascade[name].r], axis=1)
-        values[name] = np.where(_marked(which, parameters, name), parameters, np.nan).ravel()
-    return {name: one for name, one in values.items() if not np.isnan(one).all()}
-
-
-def _marked(which: Any, parameters: FloatArray, name: str) -> BoolArray:
-    """Return which of the parameters (n_rules, 2) are fixed."""
-    if isinstance(which, str) and which in FIXED_WORDS:
-        words = np.zeros(parameters.shape, dtype=bool)
-        words[:, int(which == "r")] = parameters[:, 0] == 1.0 if which == "implications" else True
-        return words
-    try:
-        marked = np.asarray(which)
-    except ValueError:  # rows of different lengths
-        marked = np.empty(0)
-    if marked.dtype != bool or marked.shape != parameters.shape:
-        raise DataError(
-            f"what is fixed of {name!r} is {which!r:.60}; give one of {', '.join(FIXED_WORDS)}, or "
-            f"booleans of shape {parameters.shape}: a row for each rule, columns s and r"
-        )
-    return np.asarray(marked, dtype=bool)
+        if isinstance(selection, str) and selection in FIXED_WORDS:
+            mask: Any = np.zeros(parameters.shape, dtype=bool)
+            implications = parameters[:, 0] == 1.0
+            mask[:, int(selection == "r")] = implications if selection == "implications" else True
+        else:
+            try:
+                mask = np.asarray(selection)
+            except ValueError:  # rows of different lengths
+                mask = np.empty(0)
+            if mask.dtype != bool or mask.shape != parameters.shape:
+                raise DataError(
+                    f"what is fixed of {name!r} is {selection!r:.60}; give one of "
+                    f"{', '.join(FIXED_WORDS)}, or booleans of shape {parameters.shape}: a row for "
+                    "each rule, columns s and r"
+                )
+        if mask.any():
+            constants[name] = np.where(mask, parameters, np.nan).ravel()
+    return constants
 
 
 def with_fixed(x: FloatArray, fixed: FloatArray | None) -> FloatArray:
-    """Return parameters with those that are fixed put in."""
+    """Return parameters in which those that are fixed have their values."""
     return x if fixed is None else np.where(np.isnan(fixed), x, fixed)

@@ -46,31 +46,17 @@ class SampleSummary:
 
     def merge(self, *others: "SampleSummary") -> "SampleSummary":
         """Return the summary of the samples of all."""
-        every = (self, *others)
+        summaries = (self, *others)
         return SampleSummary(
-            sum(s.samples for s in every),
-            sum(s.reliable for s in every),
-            min(s.smallest for s in every),
+            sum(s.samples for s in summaries),
+            sum(s.reliable for s in summaries),
+            min(s.smallest for s in summaries),
             self.fronts.merge(*(s.fronts for s in others)),
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearnedSet:
-    """The parameters that were learned for one rule set."""
-
-    name: str
-    s: FloatArray
-    r: FloatArray
-
-    @property
-    def parameters(self) -> FloatArray:
-        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
-        return interleave(self.s, self.r)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SetResult(LearnedSet):
+class SetResult:
     """What was learned for one rule set.
 
     Attributes
@@ -87,12 +73,20 @@ class SetResult(LearnedSet):
         `lowest` to it gives the repaired target
     """
 
+    name: str
+    s: FloatArray
+    r: FloatArray
     tolerance: float
     summary: SampleSummary
     distance: float
     fixed: FloatArray | None = None
     nabla: FloatArray | None = None
     greatest: FloatArray | None = None
+
+    @property
+    def parameters(self) -> FloatArray:
+        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
+        return interleave(self.s, self.r)
 
     @property
     def lowest(self) -> FloatArray:
@@ -180,12 +174,14 @@ class LearningResult(LearnedCascade[SetResult]):
     @property
     def nabla(self) -> dict[str, FloatArray]:
         """The distance of each sample, for each rule set."""
-        return {name: one.nabla for name, one in self.sets.items() if one.nabla is not None}
+        return {
+            name: result.nabla for name, result in self.sets.items() if result.nabla is not None
+        }
 
     @property
     def reliable(self) -> dict[str, BoolArray]:
         """Which samples each rule set was learned from."""
-        return {name: one.reliable for name, one in self.sets.items()}
+        return {name: result.reliable for name, result in self.sets.items()}
 
     def to_frame(self, by: str = "set") -> Any:
         """Return the result as a pandas DataFrame.
@@ -228,7 +224,7 @@ class LearningResult(LearnedCascade[SetResult]):
         The largest ``nabla`` of a sample is shown where the distances of samples were kept.
         """
         head = ["set", "rules", "tolerance", "reliable", "distance", "largest s, r"]
-        lines = [_line(one) for one in self.sets.values()]
+        lines = [_line(result) for result in self.sets.values()]
         largest = [f"{nabla.max():g}" for nabla in self.nabla.values()]
         if len(largest) == len(lines):
             head = [*head, "largest nabla"]

@@ -60,7 +60,7 @@ class LearnedRules:
 
     def may_know(self, sha256: str) -> bool:
         """Return whether it may have been learned from a file: it is noted, or nothing is."""
-        digests = [one.get("sha256") for one in self.data if isinstance(one, dict)]
+        digests = [file.get("sha256") for file in self.data if isinstance(file, dict)]
         return not digests or None in digests or sha256 in digests
 
 
@@ -100,34 +100,34 @@ def read_model(cascade: Cascade, learning: Any) -> LearnedRules:
 def _content(result: LearningResult | ParameterEstimate) -> dict[str, Any]:
     """Return what is written of a result, apart from its samples and provenance."""
     if isinstance(result, LearningResult):
-        return {"sets": {name: _set_content(one) for name, one in result.sets.items()}}
+        return {"sets": {name: _set_content(learned) for name, learned in result.sets.items()}}
     sets = {
         name: {
-            "samples": one.counts.samples,
-            "counts": one.counts.units.tolist(),
-            "losses": list(one.losses),
-            **_fixed_content(one),
+            "samples": learned.counts.samples,
+            "counts": learned.counts.units.tolist(),
+            "losses": list(learned.losses),
+            **_fixed_content(learned),
         }
-        for name, one in result.sets.items()
+        for name, learned in result.sets.items()
     }
     return {"method": result.method, "smoothing": result.smoothing, "sets": sets}
 
 
-def _set_content(one: SetResult) -> dict[str, Any]:
+def _set_content(learned: SetResult) -> dict[str, Any]:
     return {
-        "tolerance": None if isinf(one.tolerance) else one.tolerance,
-        "samples": one.summary.samples,
-        "reliable": one.summary.reliable,
-        "smallest": one.summary.smallest,
-        "distance": one.distance,
-        **_fixed_content(one),
+        "tolerance": None if isinf(learned.tolerance) else learned.tolerance,
+        "samples": learned.summary.samples,
+        "reliable": learned.summary.reliable,
+        "smallest": learned.summary.smallest,
+        "distance": learned.distance,
+        **_fixed_content(learned),
     }
 
 
-def _fixed_content(one: SetResult | SetEstimate) -> dict[str, Any]:
-    if one.fixed is None:
+def _fixed_content(learned: SetResult | SetEstimate) -> dict[str, Any]:
+    if learned.fixed is None:
         return {}
-    return {"fixed": [None if np.isnan(z) else z for z in one.fixed.tolist()]}
+    return {"fixed": [None if np.isnan(z) else z for z in learned.fixed.tolist()]}
 
 
 def _fixed(content: Mapping[str, Any]) -> FloatArray | None:

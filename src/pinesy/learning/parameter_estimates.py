@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from pinesy._common.reports import ReportTable
 from pinesy._common.validation import FloatArray
-from pinesy.learning.learning_result import LearnedCascade, LearnedSet
+from pinesy.learning.learning_result import LearnedCascade
+from pinesy.rulebase.sample_equations import interleave
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
@@ -87,9 +88,9 @@ def rule_counts(
     weights : of the samples, or None if each counts once
     """
     n = degrees.shape[1]
-    each = np.full(n, 1.0 / UNIT) if weights is None else weights / UNIT
-    holds = _units((1.0 - degrees[1::2]) * each)
-    fails = _units((1.0 - degrees[0::2]) * each)
+    unit_weights = np.full(n, 1.0 / UNIT) if weights is None else weights / UNIT
+    holds = _units((1.0 - degrees[1::2]) * unit_weights)
+    fails = _units((1.0 - degrees[0::2]) * unit_weights)
     if target.is_graded:
         return RuleCounts(n, _by_degrees(holds, fails, partition, target.degrees))
     return RuleCounts(n, _by_cells(holds, fails, partition, partition.cell_of[target.labels]))
@@ -132,7 +133,7 @@ def _by_degrees(holds: Counts, fails: Counts, partition: Partition, degrees: Flo
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetEstimate(LearnedSet):
+class SetEstimate:
     """The parameters of one rule set, and how often its rules hold.
 
     Attributes
@@ -144,9 +145,17 @@ class SetEstimate(LearnedSet):
     losses : for gradients, the log loss at the start and at the end; else empty
     """
 
+    name: str
+    s: FloatArray
+    r: FloatArray
     counts: RuleCounts
     fixed: FloatArray | None = None
     losses: tuple[float, ...] = ()
+
+    @property
+    def parameters(self) -> FloatArray:
+        """The parameters as a vector ``(s_1, r_1, s_2, ...)``."""
+        return interleave(self.s, self.r)
 
     @property
     def support(self) -> FloatArray:
@@ -209,7 +218,7 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
 
     def _notes(self) -> list[str]:
         return [
-            f"{one.name}: log loss {one.losses[0]:.4f} -> {one.losses[-1]:.4f}"
-            for one in self.sets.values()
-            if one.losses
+            f"{estimate.name}: log loss {estimate.losses[0]:.4f} -> {estimate.losses[-1]:.4f}"
+            for estimate in self.sets.values()
+            if estimate.losses
         ]

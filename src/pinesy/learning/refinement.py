@@ -17,13 +17,12 @@ from pinesy._common.threads import in_chunks, n_threads
 from pinesy._common.validation import FloatArray
 from pinesy.learning.learning_arguments import with_fixed
 from pinesy.learning.parameter_estimates import DECIMALS
-from pinesy.learning.sample_passes import CHUNK, THREAD_STEPS
-from pinesy.learning.sample_systems import CellShape, shape_of
+from pinesy.learning.sample_passes import CHUNK, THREAD_STEPS, CellShape, cell_shape
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 from pinesy.transforms import antipignistic_inverse
 
-Positions = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
 KERNELS = "pinesy.learning.sample_kernels"
 #: The share of the uniform distribution that is mixed into probabilities.
 FLOOR = 1e-3
@@ -57,18 +56,18 @@ class LogLoss:
     ) -> "LogLoss":
         """Return the loss for targets that are values or distributions."""
         n = degrees.shape[1]
-        each = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+        shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
         expected = antipignistic_inverse(target.distributions)
-        return cls(np.ascontiguousarray(degrees), shape_of(partition), expected, each)
+        return cls(np.ascontiguousarray(degrees), cell_shape(partition), expected, shares)
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
         """Return the loss at parameters ``s_1, r_1, s_2, ...`` and its gradient."""
         cells = self._cells(x)
         cell_of = self.shape.patterns[2]
         loss, gradient = log_loss(cells[cell_of].T, self.expected)
-        given = np.zeros_like(cells)
-        np.add.at(given, cell_of, (gradient * self.weights[:, None]).T)
-        return float(loss @ self.weights), self._parameters(x, cells, given)
+        cell_gradient = np.zeros_like(cells)
+        np.add.at(cell_gradient, cell_of, (gradient * self.weights[:, None]).T)
+        return float(loss @ self.weights), self._parameters(x, cells, cell_gradient)
 
     def _cells(self, x: FloatArray) -> FloatArray:
         out = np.empty((len(self.shape.cells), self.degrees.shape[1]))
@@ -80,14 +79,16 @@ class LogLoss:
         in_chunks(work, out.shape[1], CHUNK, self._threads)
         return out
 
-    def _parameters(self, x: FloatArray, cells: FloatArray, given: FloatArray) -> FloatArray:
+    def _parameters(
+        self, x: FloatArray, cells: FloatArray, cell_gradient: FloatArray
+    ) -> FloatArray:
         # Chunks have rows of their own, added in order: the sum does not depend on the threads.
         parts = np.zeros((-(-cells.shape[1] // CHUNK), len(x)))
         kernel = load_kernels(KERNELS).parameter_gradient
 
         def work(begin: int, end: int) -> None:
             part = parts[begin // CHUNK]
-            kernel(self.degrees, begin, end, *self.shape, x, cells, given, part)
+            kernel(self.degrees, begin, end, *self.shape, x, cells, cell_gradient, part)
 
         in_chunks(work, cells.shape[1], CHUNK, self._threads)
         return np.asarray(parts.sum(axis=0))
@@ -117,7 +118,7 @@ def log_loss(pi: FloatArray, expected: FloatArray) -> tuple[FloatArray, FloatArr
     return loss, gradient
 
 
-def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Positions]:
+def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Indices]:
     """Return the antipignistic inverse of rows, and the order of their values from the largest."""
     order = np.argsort(-pi, axis=1, kind="stable")
     ranked = np.take_along_axis(pi, order, axis=1)
@@ -129,7 +130,7 @@ def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Positions]:
     return q, order
 
 
-def _inverse_gradient(of_q: FloatArray, order: Positions) -> FloatArray:
+def _inverse_gradient(of_q: FloatArray, order: Indices) -> FloatArray:
     """Return the gradient with respect to `pi`, for that of its antipignistic inverse.
 
     ``pi_j`` stands in ``q_1 .. q_j`` with ``1/j`` and in ``q_1 .. q_{j-1}`` with ``-1/(j-1)``: its

@@ -62,7 +62,7 @@ def _support(d, first, lanes, shape, cells, y, part, h, z, support, cell):
 def _agreement(y, repaired, nabla, best, unique, agrees):
     """Compare which cells have the highest degree: in the targets `y`, and after repair."""
     lanes = nabla.shape[0]
-    top, found = np.zeros(lanes), np.zeros(lanes, np.uint32)
+    top, n_best = np.zeros(lanes), np.zeros(lanes, np.uint32)
     for mu in range(y.shape[0]):
         k.lift(top, repaired[mu], lanes)
     for i in range(lanes):  # a tie must stay a tie: 1 - 0.9 is a little less than 0.1
@@ -72,21 +72,21 @@ def _agreement(y, repaired, nabla, best, unique, agrees):
         for i in range(lanes):
             is_best = repaired[mu, i] >= top[i]
             best[i] = mu if is_best else best[i]
-            found[i] += is_best
+            n_best[i] += is_best
             agrees[i] &= is_best == (y[mu, i] == 1.0)
     for i in range(lanes):
-        unique[i] = found[i] == 1
+        unique[i] = n_best[i] == 1
 
 
 @compiled(types.void(k.TABLE, k.TABLE, k.SHAPE, k.INT_TABLE, k.INTS, k.TABLE, _SIGNS, *_COLUMNS))
-def blames(
+def violations(
     d, certain, shape, cells, labels, degrees, signs,
     nabla, support, degree, cell, side, limit, best, unique, agrees,
 ):  # fmt: skip
     """Fill in the columns of a `SetAudit`, from `nabla` to `agrees`, for all samples of `d`.
 
     `certain` has the terms of the rules as statements without uncertainty, for `support` and
-    `limit`: the premise degrees, and 1 on a side of which a rule says nothing.
+    `limit`: the premise degrees, and 1 on a side where a rule says nothing.
     """
     y, part, up, h = k.scratch(d, shape, cells)
     z, ignored = np.empty_like(y), np.empty(k.WIDTH)
@@ -134,8 +134,8 @@ def cells(d, begin, end, shape, cells_of, x, out):
         k.TABLE, k.TABLE, k.OUT,
     )
 )  # fmt: skip
-def parameter_gradient(d, begin, end, shape, cells_of, x, y, given, out):
-    """Add to ``out[l]`` the gradient of parameter `l`, for that of the cells, `given`.
+def parameter_gradient(d, begin, end, shape, cells_of, x, y, cell_gradient, out):
+    """Add to ``out[l]`` the gradient of parameter `l`, for that of the cells.
 
     Each cell hands its gradient in equal shares to the sides that attain its minimum; what reaches
     a parameter is the share of the sides where it is not below the premise degree.
@@ -144,16 +144,16 @@ def parameter_gradient(d, begin, end, shape, cells_of, x, y, given, out):
     attaining = np.empty(d.shape[0], np.int64)
     for i in range(begin, end):
         for mu in range(cells_of.shape[0]):
-            if given[mu, i] == 0.0:
+            if cell_gradient[mu, i] == 0.0:
                 continue
             n = 0
             for b in range(cells_of.shape[1]):
                 p = cells_of[mu, b]
-                for place in range(starts[p], starts[p + 1]):
-                    side = sides[place]
+                for index in range(starts[p], starts[p + 1]):
+                    side = sides[index]
                     if max(x[side], d[side, i]) == y[mu, i]:
                         attaining[n] = side
                         n += 1
             for side in attaining[:n]:
                 if x[side] >= d[side, i]:
-                    out[side] += given[mu, i] / n
+                    out[side] += cell_gradient[mu, i] / n

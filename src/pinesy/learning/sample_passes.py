@@ -1,37 +1,48 @@
 """Passes over training samples: explicit, and the same in memory, in batches and on a cluster.
 
 For each stage `Samples.passes` gives an object with three passes. `Measured` does them for one
-batch; a batch of all samples is learning in memory (`InMemory`). Elsewhere what the batches give is
-merged: merging is associative and commutative to the last bit.
+batch; a batch of all samples is learning in memory (`InMemory`). Elsewhere the results of the
+batches are merged: merging is associative and commutative to the last bit. The equation systems of
+samples [eq:upsigma] are in `SampleSystems`; their loops are compiled (`system_kernels`).
 """
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from pinesy._common.caching import cached_on_owner, load_kernels
 from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.program import run
+from pinesy.engine.rule_set_kinds import independent_blocks
+from pinesy.equations import Fronts
 from pinesy.equations.fronts import reliable_below
 from pinesy.learning.learning_arguments import TrainingBatch, with_fixed
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts, rule_counts
-from pinesy.learning.sample_systems import SampleSystems, SetFronts, SetTolerances
 from pinesy.learning.stages import Stage
 from pinesy.rulebase.sample_equations import EquationSystem
 from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
+KERNELS = "pinesy.learning.system_kernels"
 #: Samples a task; it bounds the scratch of building fronts.
 CHUNK = 4096
 #: Cells times rules times samples below which a second thread costs more than it gives.
 THREAD_STEPS = 1_000_000
+CellIndices = npt.NDArray[np.uint32]
+#: By the name of each rule set: its tolerance, or its fronts.
+SetTolerances = Mapping[str, float]
+SetFronts = Mapping[str, Fronts]
 #: The programs of the stages so far: the last one, and the path before it.
 Path = tuple[Code, "Path"] | None
-#: For each stage the programs up to it, and what was measured then.
+#: For each stage the programs up to it, and its measures.
 Past = dict[int, tuple[Path, "Measured"]]
 
 
@@ -68,15 +79,36 @@ class Samples(Protocol):
         """Return the passes for a stage."""
 
 
-def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what two parts of the samples give together, for each rule set.
+class InMemory(Samples):
+    """Samples in memory: premise degrees and distances stay from pass to pass.
 
-    Of the distances of stacked systems that is the larger one.
+    Parameters
+    ----------
+    batch : the samples
+    past : where to store the measures of each stage, for when it is learned again: a stage that
+        comes after the same programs as the last time is not measured again
     """
-    return {
-        name: max(part, second[name]) if isinstance(part, float) else part.merge(second[name])
-        for name, part in first.items()
-    }
+
+    def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
+        self.targeted = list(batch.targets)
+        self.stored: Mapping[str, Any] = {}
+        self._batch = batch
+        self._past = {} if past is None else past
+        self._path: Path = None
+        self._n_stages = 0
+
+    def passes(self, stage: Stage) -> "Measured":
+        """Compute the premise degrees of a stage."""
+        path, measured = self._past.get(self._n_stages, (None, None))
+        # The programs contain all parameters learned so far; paths are compared as they are stored.
+        if not measured or not path or path[0] is not stage.code or path[1] is not self._path:
+            path = (stage.code, self._path)
+            known = ChainMap({**self.stored}, self._batch.known)  # not a copy of all inputs
+            measured = Measured(stage, replace(self._batch, known=known))
+            self._past[self._n_stages] = path, measured
+        self._path, self.stored = path, measured.inferred
+        self._n_stages += 1
+        return measured
 
 
 class Measured:
@@ -86,13 +118,12 @@ class Measured:
     ----------
     systems : by the name of the set
     inferred : the inferred distributions that later stages need
-    fixed : the parameters that are fixed, of sets that have some
     """
 
     def __init__(self, stage: Stage, batch: TrainingBatch) -> None:
         out = run(stage.code, batch.rows(stage.code))
         self._stage = stage
-        self.fixed = stage.fixed
+        self._batch = batch
         self._degrees = {name: out[stage.code.degrees[name]] for name in stage.names}
         self.systems = {
             name: SampleSystems.of(
@@ -106,7 +137,6 @@ class Measured:
         }
         inferred = {name: out[span].T for name, span in stage.code.columns.items()}
         self.inferred = {n: inferred[n] if n in inferred else batch.known[n] for n in stage.needed}
-        self._batch = batch
         self._summaries: dict[tuple[str, int], SampleSummary] = {}
 
     @cached_property
@@ -136,13 +166,14 @@ class Measured:
 
     def second_pass(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the distance of each set's stacked system, over the rows of these samples."""
-        best = dict.fromkeys(fronts, 0.0)
+        largest = dict.fromkeys(fronts, 0.0)
         assert self.nabla.keys() >= fronts.keys()  # the rows' distances need those of samples
 
         def task(name: str, begin: int, end: int) -> float:
-            known = best[name]
-            distance = self.systems[name].stacked(begin, end, tolerances[name], fronts[name], known)
-            best[name] = max(best[name], distance)  # seen late, it only costs time
+            distance = self.systems[name].stacked(
+                begin, end, tolerances[name], fronts[name], largest[name]
+            )
+            largest[name] = max(largest[name], distance)  # seen late, it only costs time
             return distance
 
         return {name: max(distances) for name, distances in self._each(fronts, task).items()}
@@ -166,15 +197,16 @@ class Measured:
             return system.nabla, None
         degrees, repaired = system.degrees[:, 0], system.repaired(0, 1)[:, 0]
         equations = EquationSystem(partition, degrees[0::2], degrees[1::2], repaired)
-        return system.nabla, with_fixed(equations.greatest_solution, self.fixed.get(name))
+        return system.nabla, with_fixed(equations.greatest_solution, self._stage.fixed.get(name))
 
     def _each(
         self, names: Sequence[str] | Mapping[str, Any], task: Callable[[str, int, int], Any]
     ) -> dict[str, list[Any]]:
-        """Do a task for all chunks of the given sets, on several threads if it pays."""
-        starts = range(0, self._batch.n, CHUNK)
-        tasks = [(name, i, min(i + CHUNK, self._batch.n)) for name in names for i in starts]
-        steps = sum(self.systems[name].steps for name in names)
+        """Run a task for all chunks of some sets, on several threads if it pays."""
+        n = self._batch.n
+        tasks = [(name, i, min(i + CHUNK, n)) for name in names for i in range(0, n, CHUNK)]
+        systems = [self.systems[name] for name in names]
+        steps = n * sum(len(s.shape.cells) * max(1, len(s.degrees) // 2) for s in systems)
         threads = min(n_threads(), len(tasks)) if steps > THREAD_STEPS else 1
 
         def work(queue: Iterator[tuple[str, int, int]]) -> list[tuple[str, Any]]:
@@ -187,32 +219,131 @@ class Measured:
         return results
 
 
-class InMemory(Samples):
-    """Samples in memory: premise degrees and distances stay from pass to pass.
+def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result of two parts of the samples together, for each rule set.
 
-    Parameters
+    Of the distances of stacked systems that is the larger one.
+    """
+    return {
+        name: max(part, second[name]) if isinstance(part, float) else part.merge(second[name])
+        for name, part in first.items()
+    }
+
+
+class CellShape(NamedTuple):
+    """The sign table of a partition, as the product of independent blocks of rules.
+
+    Where the rules of two blocks combine freely, ``min_j f(side)`` over all rules is the min of
+    two shorter ones, worked out once for each sign pattern of a block; so the ``omega n`` terms of
+    all cells become ``omega`` times the number of blocks, and the terms of the patterns.
+
+    Attributes
     ----------
-    batch : the samples
-    past : where to store what was measured, by the number of the stage, for when it is learned
-        again: a stage that comes after the same programs as the last time is not measured again
+    patterns : arrays ``starts, sides, cell_of, fixed``. The sides (``2j`` inside the conclusion of
+        rule `j`, ``2j + 1`` outside) of pattern `p` are ``sides[starts[p]:starts[p + 1]]``; the
+        patterns of all blocks are numbered through. ``cell_of`` is the cell of each value,
+        ``fixed`` the sides whose parameters are.
+    cells : array (omega, blocks)
+        The pattern of each cell in each block.
     """
 
-    def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
-        self.targeted = list(batch.targets)
-        self.stored: Mapping[str, Any] = {}
-        self._batch = batch
-        self._past = {} if past is None else past
-        self._path: Path = None
-        self._number = 0
+    patterns: tuple[CellIndices, CellIndices, CellIndices, CellIndices]
+    cells: CellIndices
 
-    def passes(self, stage: Stage) -> Measured:
-        """Compute the premise degrees of a stage."""
-        path, measured = self._past.get(self._number, (None, None))
-        # The programs contain all parameters learned so far; paths are compared as they are stored.
-        if not measured or not path or path[0] is not stage.code or path[1] is not self._path:
-            path = (stage.code, self._path)
-            measured = Measured(stage, self._batch.extended(self.stored))
-            self._past[self._number] = path, measured
-        self._path, self.stored = path, measured.inferred
-        self._number += 1
-        return measured
+
+@cached_on_owner
+def cell_shape(partition: Partition) -> CellShape:
+    """Return the shape of a partition's cells, computed once."""
+    sides: list[npt.NDArray[np.intp]] = []
+    cells = []
+    for rules in independent_blocks(partition.signs):
+        patterns, pattern_of = np.unique(partition.signs[:, rules], axis=0, return_inverse=True)
+        cells.append(len(sides) + pattern_of.ravel())
+        sides += list(2 * np.array(rules) + ~patterns)
+    starts = np.cumsum([0, *map(len, sides)]).astype(np.uint32)
+    side_of, cell_of = np.concatenate(sides).astype(np.uint32), partition.cell_of.astype(np.uint32)
+    pattern_of_cell = np.ascontiguousarray(np.stack(cells, axis=1).astype(np.uint32))
+    return CellShape((starts, side_of, cell_of, np.empty(0, dtype=np.uint32)), pattern_of_cell)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSystems:
+    """One rule set's equation systems for the samples of a batch.
+
+    Attributes
+    ----------
+    degrees : array (2n, n_samples)
+        The premise degrees ``lambda_1, rho_1, lambda_2, ...``.
+    labels, graded : the targets: the cell of each sample, or degrees; one of them is empty
+    shape : the sides of the cells
+    slack : how far rounding may have moved the premise degrees
+    nabla : the Chebyshev distance of each sample, once `distances` has computed it
+    """
+
+    degrees: FloatArray
+    labels: CellIndices
+    graded: FloatArray
+    shape: CellShape
+    slack: float
+    nabla: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        degrees: FloatArray,
+        target: Target,
+        partition: Partition,
+        slack: float = 0.0,
+        fixed: FloatArray | None = None,
+    ) -> "SampleSystems":
+        """Return the systems of samples, from their premise degrees and targets.
+
+        A fixed parameter `z` (the others are NaN) makes ``max(z, g)`` a constant: the degree is
+        raised to it, and its side asks for nothing more.
+        """
+        shape, nabla = cell_shape(partition), np.empty(degrees.shape[1])
+        if fixed is not None:
+            sides = np.flatnonzero(~np.isnan(fixed)).astype(np.uint32)
+            shape = CellShape((*shape.patterns[:3], sides), shape.cells)
+            degrees = np.fmax(degrees, fixed[:, None])
+        labels = shape.patterns[2][target.labels]
+        return cls(degrees, labels, target.degrees, shape, slack, nabla)
+
+    def _arguments(self, begin: int, end: int) -> tuple[Any, ...]:
+        """Return the first arguments of all kernels."""
+        return (self.degrees, begin, end, *self.shape, self.labels, self.graded)
+
+    def distances(self, begin: int, end: int) -> None:
+        """Set ``nabla[begin:end]`` to the samples' Chebyshev distances."""
+        load_kernels(KERNELS).distances(*self._arguments(begin, end), self.nabla)
+
+    def repaired(self, begin: int, end: int) -> FloatArray:
+        """Return the repaired target of each cell, of shape ``(omega, end - begin)``."""
+        out = np.empty((len(self.shape.cells), end - begin))
+        load_kernels(KERNELS).repaired(*self._arguments(begin, end), self.slack, self.nabla, out)
+        return out
+
+    def summary(self, begin: int, end: int, tolerance: float) -> SampleSummary:
+        """Return the fronts of the reliable samples among some, and how many these are."""
+        sides, n = len(self.degrees), end - begin
+        e, w, sizes = np.empty((sides, n)), np.empty((sides, n)), np.zeros(sides, dtype=np.int64)
+        below = reliable_below(tolerance)
+        arguments = (*self._arguments(begin, end), self.slack, self.nabla, below)
+        reliable = load_kernels(KERNELS).fronts(*arguments, e, w, sizes)
+        longest = sizes.max()
+        inside = np.arange(longest) < sizes[:, None]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        fronts = Fronts(e[:, :longest][inside], w[:, :longest][inside], starts)
+        return SampleSummary(n, int(reliable), float(self.nabla[begin:end].min()), fronts)
+
+    def stacked(
+        self, begin: int, end: int, tolerance: float, fronts: Fronts, least: float = 0.0
+    ) -> float:
+        """Return the largest distance of the stacked system's rows that come of some samples.
+
+        Distances up to `least`, known from other samples, need not be worked out.
+        """
+        packed = (fronts.e, fronts.w, fronts.starts)
+        below = reliable_below(tolerance)
+        arguments = (*self._arguments(begin, end), self.slack, self.nabla, below)
+        return float(load_kernels(KERNELS).stacked_distance(*arguments, packed, least))

@@ -5,7 +5,7 @@ than the label another value is, by what the rules infer with their parameters. 
 that come from the same labels excuse them; so they are learned from other samples, fold by fold.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from textwrap import shorten
@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.console import check_stop
 from pinesy._common.threads import n_threads
-from pinesy._common.validation import BoolArray, FloatArray, check_integer, object_array
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.program import PremiseDegrees, run
-from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
-from pinesy.learning.sample_systems import shape_of
+from pinesy.learning.sample_passes import cell_shape
 from pinesy.rulebase.attaining_rules import rule_bounds
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -35,9 +33,7 @@ from pinesy.transforms import probabilities
 
 Numbers = npt.NDArray[np.uint32]
 Columns = tuple[npt.NDArray[Any], ...]
-Rows = npt.NDArray[np.intp]
-#: By which rules: as they are, with parameters that are learned again, or induced again.
-Judged = Literal["given", "exact", "counts", "gradient", "induce"]
+Indices = npt.NDArray[np.intp]
 KERNELS = "pinesy.learning.sample_kernels"
 #: Characters of a subset, and of a rule, that a line of words shows.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
@@ -45,8 +41,6 @@ SUBSET_WIDTH, RULE_WIDTH = 60, 120
 CHUNK_BYTES = 1 << 20
 #: Samples a chunk, at least and at most.
 MIN_CHUNK, MAX_CHUNK = 128, 4096
-#: Samples whose labels are judged at a time.
-INFERRED = 8192
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,7 @@ class SetAudit:
     support : the possibility that the rules, taken as certain, give to the values with target 1:
         the largest ``min_j g`` of their cells. A parameter of 1 stays: an implication says nothing
         where its premise does not hold
-    degree : the premise degree that the blamed rule has on its `side`
+    degree : the premise degree that the violated rule has on its `side`
     cell : the first cell of the partition that attains `nabla`
     side : the side that comes nearest to the target in that cell (the first, in the order of the
         rules): ``2j`` the conclusion of the rule at index `j`, ``2j + 1`` its complement
@@ -119,7 +113,7 @@ class SetAudit:
         that is a value: repair leaves it the only best one (values that no rule tells apart, in
         one cell, count as one)
 
-    Where ``nabla = 0`` every cell attains it: there is nothing to blame.
+    Where ``nabla = 0`` every cell attains it: no rule is violated.
     """
 
     rule_set: RuleSet
@@ -135,7 +129,7 @@ class SetAudit:
 
     @classmethod
     def empty(cls, rule_set: RuleSet, n: int) -> "SetAudit":
-        """Return room for the findings of `n` samples."""
+        """Return arrays for `n` samples, to be filled."""
         kinds = [np.float64] * 3 + [np.uint32] * 4 + [np.bool_] * 2
         columns: list[Any] = [np.zeros(n, dtype=kind) for kind in kinds]
         return cls(rule_set, *columns)
@@ -143,12 +137,12 @@ class SetAudit:
     def fill(self, samples: slice, degrees: FloatArray, target: Target) -> None:
         """Judge some samples, given their premise degrees (2n, n_samples) and targets."""
         partition = self.rule_set.partition
-        shape = shape_of(partition)
+        shape = cell_shape(partition)
         silent = interleave(self.rule_set.s, self.rule_set.r) == 1.0
         certain = np.where(silent[:, None], 1.0, degrees) if silent.any() else degrees
-        taken = (*shape, shape.cell_labels(target), target.degrees, partition.signs)
-        kernel = load_kernels(KERNELS).blames
-        kernel(degrees, certain, *taken, *(column[samples] for column in self.columns))
+        arguments = (*shape, shape.patterns[2][target.labels], target.degrees, partition.signs)
+        kernel = load_kernels(KERNELS).violations
+        kernel(degrees, certain, *arguments, *(column[samples] for column in self.columns))
 
     @classmethod
     def join(cls, rule_set: RuleSet, parts: Sequence[Columns]) -> "SetAudit":
@@ -168,12 +162,12 @@ class SetAudit:
 
     @property
     def rule(self) -> Numbers:
-        """The index of the blamed rule, from 0."""
+        """The index of the violated rule, from 0."""
         return self.side // np.uint32(2)
 
     @property
     def inside(self) -> BoolArray:
-        """Whether the blamed cell lies in the conclusion of the blamed rule."""
+        """Whether the cell lies in the conclusion of the violated rule."""
         return np.equal(self.side % 2, 0)
 
     def values(self, cell: int) -> tuple[Hashable, ...]:
@@ -222,15 +216,15 @@ def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str,
     def judge(begin: int) -> None:
         samples = slice(begin, min(begin + chunk, batch.n))
         out = run(code, batch.rows(code, samples.start, samples.stop))
-        for name, one in sets.items():
-            one.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
+        for name, set_audit in sets.items():
+            set_audit.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
 
     with ThreadPoolExecutor(n_threads()) as pool:
         list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
-    return {name: one.frozen() for name, one in sets.items()}
+    return {name: set_audit.frozen() for name, set_audit in sets.items()}
 
 
-def rule_terms(rule_set: RuleSet, degrees: PremiseDegrees, values: Rows) -> FloatArray:
+def rule_terms(rule_set: RuleSet, degrees: PremiseDegrees, values: Indices) -> FloatArray:
     """Return of each rule ``alpha`` or ``beta`` [eq:alphabeta], by the side of values [eq:redFP].
 
     There is a row for each value (its position), and one premise degree for all or for each.
@@ -264,15 +258,20 @@ class SetSuspicion:
     possibility: FloatArray
     probability: FloatArray
     highest: FloatArray
-    best: Rows
+    best: Indices
 
     @classmethod
     def empty(cls, n: int) -> "SetSuspicion":
         """Return arrays for `n` samples, to be filled."""
         return cls(np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.intp))
 
-    def fill(self, rows: Rows, pi: FloatArray, target: Target) -> None:
+    def fill(self, rows: Indices, possibility: Possibility, target: Target) -> None:
         """Judge the labels of some samples by the possibilities that are inferred for them."""
+        pi, domain = possibility.degrees, possibility.attribute.domain
+        if domain != target.attribute.domain:  # values that the rules never saw have 0
+            pi = np.zeros((len(pi), len(target.attribute.domain)))
+            columns = [target.attribute.position(value) for value in domain]
+            pi[:, columns] = possibility.degrees
         labelled = target.distributions == 1.0
         self.possibility[rows] = np.where(labelled, pi, 0.0).max(axis=1)
         self.probability[rows] = np.where(labelled, probabilities(pi), 0.0).sum(axis=1)
@@ -282,7 +281,7 @@ class SetSuspicion:
     @classmethod
     def join(cls, parts: "Sequence[SetSuspicion]") -> "SetSuspicion":
         """Return what is inferred for several batches of samples, one after the other."""
-        return cls(*map(np.concatenate, zip(*(vars(one).values() for one in parts), strict=True)))
+        return cls(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
 
     @property
     def suspicion(self) -> FloatArray:
@@ -293,98 +292,3 @@ class SetSuspicion:
     def suspicious(self) -> BoolArray:
         """Which labels are less possible than another value, or impossible."""
         return np.asarray((self.highest > self.possibility) | (self.possibility == 0.0))
-
-
-@dataclass(frozen=True, eq=False)
-class LabelJudges:
-    """The rules that the samples are judged by.
-
-    Attributes
-    ----------
-    cascades : one for each fold
-    fold : the fold of each sample: the one that its judge does not come from
-    table : the columns of plain values that rules induced again, with cuts of their own, take;
-        None where all judges take the degrees that the samples have
-    """
-
-    cascades: Sequence[Cascade]
-    fold: Rows
-    table: Mapping[str, npt.NDArray[Any]] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        cascade: Cascade,
-        n: int,
-        method: Judged,
-        folds: int,
-        seed: int,
-        learned_from: Callable[[BoolArray], Cascade],
-        table: Mapping[str, npt.NDArray[Any]] | None = None,
-        labels: Rows | None = None,
-    ) -> "LabelJudges":
-        """Return the rules as given, or learned without the samples of each fold.
-
-        `learned_from` learns, by the method, from the samples that an array of booleans keeps. With
-        `labels` every fold has its share of each.
-        """
-        if isinstance(method, str) and method == "given":
-            return cls([cascade], np.zeros(n, dtype=np.intp))
-        check_integer(folds, "the number of folds", 2)
-        if folds > n:
-            raise DataError(f"{folds} folds of {n} samples: give at most as many folds")
-        order = np.random.default_rng(check_integer(seed, "seed")).permutation(n)
-        if labels is not None:
-            order = order[np.argsort(labels[order], kind="stable")]
-        fold = np.empty(n, dtype=np.intp)
-        fold[order] = np.arange(n) % folds
-        learned = []
-        for k in range(folds):
-            check_stop()
-            learned.append(learned_from(fold != k))
-        return cls(learned, fold, table)
-
-    def of_sample(self, sample: int) -> Cascade:
-        """Return the rules that judge a sample."""
-        return self.cascades[int(self.fold[sample])]
-
-    def evidence(self, batch: TrainingBatch, cascade: Cascade, rows: Rows) -> dict[str, Any]:
-        """Return what is known of a batch, which has some of the rows, as a judge takes it."""
-        if self.table is None:
-            return dict(batch.known)
-        return {a.name: known_values(self.table[a.name][rows], a) for a in cascade.inputs}
-
-    def suspicions(self, batch: TrainingBatch) -> dict[str, SetSuspicion]:
-        """Judge all labels. Memory: four numbers a sample and set, and a chunk of results."""
-        judged = {name: SetSuspicion.empty(batch.n) for name in batch.targets}
-        for cascade, rows in self._chunks():
-            part = batch.rows_at(rows)
-            evidence = self.evidence(part, cascade, rows)
-            result = cascade.infer(evidence, outputs=list(part.targets))
-            for name, target in part.targets.items():
-                pi = degrees_on(result[name], target.attribute)
-                judged[name].fill(rows, pi, target)
-        return judged
-
-    def _chunks(self) -> Iterator[tuple[Cascade, Rows]]:
-        for k, cascade in enumerate(self.cascades):
-            rows = np.flatnonzero(self.fold == k)
-            for begin in range(0, len(rows), INFERRED):
-                check_stop()
-                yield cascade, rows[begin : begin + INFERRED]
-
-
-def known_values(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
-    """Return plain values, with None for categories that an attribute does not have."""
-    if attribute.scale is not None:
-        return values
-    return object_array([v if v in attribute else None for v in values.tolist()])
-
-
-def degrees_on(pi: Possibility, attribute: Attribute) -> FloatArray:
-    """Return possibilities on the domain of an attribute: values that rules never saw have 0."""
-    if pi.attribute.domain == attribute.domain:
-        return pi.degrees
-    degrees = np.zeros((len(pi.degrees), len(attribute.domain)))
-    degrees[:, [attribute.position(value) for value in pi.attribute.domain]] = pi.degrees
-    return degrees

@@ -168,8 +168,13 @@ def _lower_by_terms(d, first, lanes, shape, p, half, y, acc):
     starts, sides, _, _ = shape
     k, end = starts[p], starts[p + 1]
     while k + 2 <= end:
-        one, two = sides[k], sides[k + 1]
-        g_1, g_2, h_1, h_2 = d[one, first:], d[two, first:], half[one], half[two]
+        first_side, second_side = sides[k], sides[k + 1]
+        g_1, g_2, h_1, h_2 = (
+            d[first_side, first:],
+            d[second_side, first:],
+            half[first_side],
+            half[second_side],
+        )
         for i in range(lanes):
             low = machine_min(term(g_1[i], h_1[i], y[i]), term(g_2[i], h_2[i], y[i]))
             acc[i] = machine_min(acc[i], low)
@@ -200,7 +205,7 @@ def distances(d, begin, end, shape, cells, labels, degrees, nabla):
     least ``up - g``.
     """
     y, part, up, h = scratch(d, shape, cells)
-    one = np.empty(WIDTH)
+    nabla_of_cell = np.empty(WIDTH)
     for first in range(begin, end, WIDTH):
         lanes = min(WIDTH, end - first)
         out = nabla[first : first + lanes]
@@ -215,8 +220,8 @@ def distances(d, begin, end, shape, cells, labels, degrees, nabla):
             continue
         halve(up, lanes)
         for mu in range(cells.shape[0]):
-            cell_distance(d, first, lanes, shape, cells, mu, up, y, one)
-            lift(out, one, lanes)
+            cell_distance(d, first, lanes, shape, cells, mu, up, y, nabla_of_cell)
+            lift(out, nabla_of_cell, lanes)
 
 
 @inlined

@@ -14,7 +14,7 @@ from pinesy._common.validation import FloatArray, as_list, check_known
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.comparison import answers
+from pinesy.learning.evaluate import answers
 from pinesy.learning.learning_arguments import Tolerance, batch_of, resolve, resolve_groups
 from pinesy.model.perceptions import RawSamples, labels_of, names
 from pinesy.model.predictions import Outputs, PerceivedRules, Predictions

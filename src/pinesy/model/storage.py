@@ -20,8 +20,8 @@ import numpy as np
 from pinesy._common.files import as_path, read_text, writing
 from pinesy._common.names import name_of
 from pinesy._version import __version__
-from pinesy.calibration.calibrate import calibration_content, read_calibration
 from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.calibration.calibration_file import calibration_content, read_calibration
 from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules, model_content, read_model

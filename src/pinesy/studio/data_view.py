@@ -16,8 +16,7 @@ from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.display.images import data_uri
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.learning import Audit, DecisionReport
-from pinesy.learning.rules_again import AuditedRules, unused_inputs
-from pinesy.learning.set_audits import Judged
+from pinesy.learning.audit import AuditedRules, Judged, unused_inputs
 from pinesy.samples import Batch, columns_of, read_samples, value_texts
 from pinesy.studio.learn_view import learned_difference
 from pinesy.studio.question import value_index

@@ -1,27 +1,38 @@
-"""Trials of tolerances: candidates, the metric that judges them, what a search returns."""
+"""`search_tolerances`: from validation data, how reliable a sample must be to be learned from.
+
+The search of the paper [subsec:thresholdsdetermination]; see docs/tolerances.md.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isclose, isfinite, nan
+from math import inf, isclose, isfinite, nan
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.console import Bar
+from pinesy._common.console import progress as progress_bar
 from pinesy._common.reports import ReportTable, TableReport
 from pinesy._common.validation import FloatArray, check_integer, check_number
+from pinesy.engine.evidence import Evidence
 from pinesy.exceptions import DataError, LearningError, placed
-from pinesy.learning.comparison import accuracy, answers
+from pinesy.learning.evaluate import accuracy, answers
 from pinesy.learning.learn import learn_exact
 from pinesy.learning.learning_arguments import (
+    Rules,
     SetGroup,
     SetParameters,
     Tolerances,
     TrainingBatch,
+    batch_of,
+    fixed_parameters,
     resolve,
+    resolve_groups,
     show_group,
     show_tolerances,
+    with_initial,
 )
 from pinesy.learning.learning_result import SHOWN, LearningResult
 from pinesy.learning.sample_passes import InMemory, Past
@@ -29,6 +40,115 @@ from pinesy.rulebase.cascade import Cascade
 
 #: A function of a cascade, evidence and targets; the larger its value the better.
 Metric = Callable[[Cascade, Any, Any], float]
+
+
+def search_tolerances(
+    rules: Rules,
+    evidence: Evidence,
+    targets: Any,
+    validation: tuple[Any, Any],
+    *,
+    groups: Sequence[Any] | None = None,
+    metric: Metric = accuracy,
+    candidates: npt.ArrayLike | None = None,
+    min_improvement: float = 0.01,
+    stagnation: int = 1,
+    initial: Any = None,
+    fixed: Any = "implications",
+    progress: bool = True,
+) -> "ToleranceSearch":
+    """Find the tolerances to learn with, by how well what is learned predicts other data.
+
+    The search of the paper [subsec:thresholdsdetermination] starts with the lowest candidate for
+    every group. Where learning is impossible, because some set has no reliable sample, the group of
+    that set goes to the next candidate. Otherwise the metric is evaluated and all groups go to the
+    next candidate, until the metric has not improved by `min_improvement` over `stagnation`
+    evaluations; the tolerances returned are the lowest tested ones that reach the metric at which
+    it stopped improving.
+
+    Parameters
+    ----------
+    rules, evidence, targets, initial, fixed : as in `learn`
+    validation : a pair of evidence and targets; what the metric takes
+    groups : the groups of sets that share a tolerance: each a name, a pattern such as ``"c_*"``, or
+        a tuple of these; by default one group of all sets with targets, ``"*"``. Sets in no group
+        keep every sample.
+    metric : a function of a cascade and of the `validation` evidence and targets; the larger its
+        value the better
+    candidates : tolerances to choose from, rising; by default `candidate_tolerances()`
+    min_improvement, stagnation : when the search stops
+    progress : show on a terminal how far the search is, if it takes long
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rains = {"rain": [[1.0, 0.1], [0.2, 1.0], [0.0, 1.0]]}
+    >>> targets = ["wet", "dry", "wet"]  # the last one is wrong
+    >>> search_tolerances(rules, rains, targets, (rains, targets), candidates=[0.15, 0.5, 1.1])
+    ToleranceSearch(*=0.15: metric 0.666667, 2 evaluations)
+    """
+    check_number(min_improvement, "min_improvement", error=DataError)
+    check_integer(stagnation, "stagnation", 1, DataError)
+    cascade = with_initial(rules, initial)
+    batch = batch_of(cascade, evidence, targets)
+    judge = Judge(metric, validation, cascade)
+    shared = resolve_groups(groups, list(batch.targets))
+    constants = fixed_parameters(fixed, cascade, list(batch.targets))
+    steps = checked_candidates(candidates)
+    problem = SearchProblem(cascade, batch, shared, steps, judge, constants)
+    with progress_bar("searching tolerances" if progress else "") as bar:
+        return _climb(problem, float(min_improvement), stagnation, bar)
+
+
+def _climb(
+    problem: "SearchProblem", min_improvement: float, stagnation: int, bar: Bar
+) -> "ToleranceSearch":
+    """Raise tolerances from the lowest candidates on, until the metric stagnates.
+
+    This is the search of the paper, [subsec:thresholdsdetermination]. Where learning is impossible,
+    the tolerance of the group of the set that failed goes to the next candidate. After an
+    evaluation all of them do.
+    """
+    evaluations: list[Evaluation] = []
+    last, steps, stagnant = len(problem.candidates) - 1, [0] * len(problem.groups), 0
+    best: tuple[Tolerances, float, LearningResult] | None = None
+    start = perf_counter()
+    while True:
+        tolerances = problem.tolerances(steps)
+        bar.advance()
+        try:
+            result = problem.learn(tolerances)
+        except LearningError as error:
+            name, smallest = error.rule_set, error.smallest
+            reason = f"no sample is reliable for {name!r}: the smallest distance is {smallest!r}"
+            seconds, start = perf_counter() - start, perf_counter()
+            evaluations.append(Evaluation(tolerances, None, reason, {name: 0}, seconds))
+            group = [name in names for names in problem.groups.values()].index(True)
+            if steps[group] == last:
+                raise LearningError(
+                    f"rule set {name!r}: no sample is reliable for the largest candidate, "
+                    f"{float(problem.candidates[-1])!r}; the smallest distance of a sample is "
+                    f"{smallest!r}: give candidates that go above 1, as those of "
+                    "candidate_tolerances() do",
+                    name,
+                    smallest,
+                ) from None
+            steps[group] += 1
+            continue
+        metric = problem.evaluate(result.cascade, tolerances)
+        reliable = {name: learned.n_reliable for name, learned in result.sets.items()}
+        seconds, start = perf_counter() - start, perf_counter()
+        evaluations.append(Evaluation(tolerances, metric, "", reliable, seconds))
+        highest = -inf if best is None else best[1]
+        improved = improves(metric, highest, min_improvement)
+        stagnant = 0 if improved else stagnant + 1
+        if best is None or (improved and metric > highest):
+            best = tolerances, metric, result
+        if stagnant >= stagnation or min(steps) == last:
+            return ToleranceSearch(*best, tuple(evaluations))
+        steps = [min(step + 1, last) for step in steps]
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,7 +238,7 @@ class ToleranceSearch(TableReport):
 
 @dataclass(eq=False)
 class SearchProblem:
-    """Tolerances to be searched for; it makes the records of what is tried.
+    """Learning with tolerances of groups, again and again, and the metric of the results.
 
     Attributes
     ----------
@@ -138,44 +258,16 @@ class SearchProblem:
     evaluate: Callable[[Cascade, Tolerances], float]
     fixed: SetParameters = field(default_factory=dict)
     _past: Past = field(default_factory=dict)
-    _last: float = field(default_factory=perf_counter)
 
     def tolerances(self, steps: Sequence[int]) -> dict[SetGroup, float]:
-        """Return the tolerance of each group, given its position among the candidates."""
-        chosen = (float(self.candidates[step]) for step in steps)
-        return dict(zip(self.groups, chosen, strict=True))
+        """Return the tolerance of each group, from its index among the candidates."""
+        tolerances = (float(self.candidates[step]) for step in steps)
+        return dict(zip(self.groups, tolerances, strict=True))
 
     def learn(self, tolerances: Tolerances) -> LearningResult:
-        """Learn with given tolerances."""
-        each = resolve(tolerances, list(self.batch.targets))
-        return learn_exact(self.cascade, InMemory(self.batch, self._past), each, self.fixed)
-
-    def judged(
-        self, cascade: Cascade, tolerances: Tolerances, reliable: Mapping[str, int]
-    ) -> Evaluation:
-        """Judge what was learned with some tolerances, from so many samples; return the record."""
-        metric = self.evaluate(cascade, tolerances)
-        return Evaluation(tolerances, metric, "", reliable, self._lap())
-
-    def impossible(self, tolerances: Tolerances, name: str, smallest: float) -> Evaluation:
-        """Return the record of tolerances for which a set has no reliable sample."""
-        reason = f"no sample is reliable for {name!r}: the smallest distance is {smallest!r}"
-        return Evaluation(tolerances, None, reason, {name: 0}, self._lap())
-
-    def _lap(self) -> float:
-        """Return the seconds since the trial before."""
-        last, self._last = self._last, perf_counter()
-        return self._last - last
-
-    def hopeless(self, name: str, smallest: float) -> LearningError:
-        """Return the error that no candidate is high enough for a set."""
-        return LearningError(
-            f"rule set {name!r}: no sample is reliable for the largest candidate, "
-            f"{float(self.candidates[-1])!r}; the smallest distance of a sample is {smallest!r}: "
-            "give candidates that go above 1, as those of candidate_tolerances() do",
-            name,
-            smallest,
-        )
+        """Learn with some tolerances."""
+        by_set = resolve(tolerances, list(self.batch.targets))
+        return learn_exact(self.cascade, InMemory(self.batch, self._past), by_set, self.fixed)
 
 
 class Judge:
@@ -198,38 +290,29 @@ class Judge:
                 answers(cascade, self._evidence, self._targets)
 
     def __call__(self, cascade: Cascade, tolerances: Tolerances) -> float:
-        """Return the metric of what was learned with some tolerances.
+        """Return the metric of rules that were learned with some tolerances.
 
         Tolerances that give the same parameters have the same accuracy, which is measured once;
-        what a metric of one's own depends on is not known.
+        what a metric of the user depends on is not known.
         """
-        if self._metric is not accuracy:
-            return self._measured(cascade, tolerances)
-        key = b"".join(z.tobytes() for one in cascade.rule_sets for z in (one.s, one.r))
-        if key not in self._known:
-            self._known[key] = self._measured(cascade, tolerances)
-        return self._known[key]
-
-    def _measured(self, cascade: Cascade, tolerances: Tolerances) -> float:
+        key = b"".join(z.tobytes() for rules in cascade.rule_sets for z in (rules.s, rules.r))
+        if self._metric is accuracy and key in self._known:
+            return self._known[key]
         value = self._metric(cascade, self._evidence, self._targets)
-        number = _as_float(value)
+        number = nan
+        if not isinstance(value, bool | np.bool_ | str | bytes) and not np.iscomplexobj(value):
+            try:
+                number = float(value.item() if hasattr(value, "item") else value)
+            except (TypeError, ValueError, OverflowError):
+                number = nan
         if not isfinite(number):
             name = getattr(self._metric, "__name__", repr(self._metric))
             raise DataError(
                 f"the metric {name:.60} returned {value!r:.60} for the tolerances "
                 f"{show_tolerances(tolerances)}; it must return a finite number"
             )
+        self._known[key] = number
         return number
-
-
-def _as_float(value: Any) -> float:
-    """Return a number, also an array of one, as a float; NaN if it is none."""
-    if isinstance(value, bool | np.bool_ | str | bytes) or np.iscomplexobj(value):
-        return nan
-    try:
-        return float(value.item() if hasattr(value, "item") else value)
-    except (TypeError, ValueError, OverflowError):
-        return nan
 
 
 def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.001) -> FloatArray:
@@ -265,26 +348,26 @@ def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.0
     return candidates
 
 
-def checked_candidates(given: npt.ArrayLike | None) -> FloatArray:
+def checked_candidates(candidates: npt.ArrayLike | None) -> FloatArray:
     """Return the tolerances to choose from, or raise an error."""
-    if given is None:
+    if candidates is None:
         return candidate_tolerances()
-    array = np.asarray(given)
+    array = np.asarray(candidates)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "fiu":
         raise DataError(
-            f"the candidates are {given!r:.60}; give a sequence of numbers, such as "
+            f"the candidates are {candidates!r:.60}; give a sequence of numbers, such as "
             "candidate_tolerances(30)"
         )
     rising = array.astype(np.float64)
     if not (np.isfinite(rising).all() and rising[0] > 0.0 and (np.diff(rising) > 0.0).all()):
         raise DataError(
-            f"the candidates are {given!r:.60}; they must be finite, above 0 and rising"
+            f"the candidates are {candidates!r:.60}; they must be finite, above 0 and rising"
         )
     return rising
 
 
 def improves(metric: float, best: float, least: float) -> bool:
-    """Tell whether a metric is better than the best so far by at least `least`.
+    """Return whether a metric is better than the best so far by at least `least`.
 
     Examples
     --------

@@ -53,8 +53,8 @@ def coverage(
         must be in their sets together.
     levels : one or several; by default some from 0.8 to 0.995, as far as there were enough
         calibration samples for them
-    groups : for each sample the group that it belongs to, such as a column of the data, to be told
-        apart; coverage in a group is not guaranteed
+    groups : for each sample the group that it belongs to, such as a column of the data; coverage
+        is reported for each, and not guaranteed
     weights : of the samples, if the calibration was weighted for a shift: the samples are then
         those of after the shift
 
@@ -72,13 +72,13 @@ def coverage(
     """
     if not isinstance(calibrated, CalibratedRules):
         raise DataError(f"give what calibrate returns; got {calibrated!r:.60}")
-    chosen = _levels(levels, calibrated)
-    named = _named(calibrated, targets)
-    inferred, conformity = calibrated.conformed(evidence, list(named), weights)
-    pis = {name: inferred[name] for name in named}
-    judged = _JudgedSamples.of(pis, named, np.atleast_1d(conformity))
-    rows = judged.rows(chosen, groups, _guaranteed(calibrated))
-    return CoverageReport(tuple(named), judged.n, rows, calibrated.guarantee)
+    checked_levels = _levels(levels, calibrated)
+    truth = _answers_by_name(calibrated, targets)
+    inferred, conformity = calibrated.conformed(evidence, list(truth), weights)
+    pis = {name: inferred[name] for name in truth}
+    judged = _JudgedSamples.of(pis, truth, np.atleast_1d(conformity))
+    rows = judged.rows(checked_levels, groups, _guaranteed(calibrated))
+    return CoverageReport(tuple(truth), judged.n, rows, calibrated.guarantee)
 
 
 def coverage_of(
@@ -112,38 +112,36 @@ def coverage_of(
     pis = _possibilities(possibilities, classes)
     attributes = {name: pi.attribute for name, pi in pis.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
-    named = named_targets(targets, attributes, only)
-    judged = _JudgedSamples.of({name: pis[name] for name in named}, named, None)
-    return CoverageReport(tuple(named), judged.n, judged.rows(_levels(levels, None), groups, {}))
+    truth = named_targets(targets, attributes, only)
+    judged = _JudgedSamples.of({name: pis[name] for name in truth}, truth, None)
+    return CoverageReport(tuple(truth), judged.n, judged.rows(_levels(levels, None), groups, {}))
 
 
-def _named(calibrated: CalibratedRules, targets: Any) -> dict[str, Any]:
+def _answers_by_name(calibrated: CalibratedRules, targets: Any) -> dict[str, Any]:
     """Return the true answers by name; those of a single answer may come alone."""
     rules = calibrated.rules
-    ends, names = tuple(a.name for a in rules.outputs), tuple(rules.sets)
+    final, names = tuple(a.name for a in rules.outputs), tuple(rules.sets)
     if isinstance(calibrated, CalibratedAnswers):
-        ends = names = calibrated.outputs
+        final = names = calibrated.outputs
     attributes = {name: rules[name].output for name in names}
-    return named_targets(targets, attributes, attributes[ends[0]] if len(ends) == 1 else None)
+    return named_targets(targets, attributes, attributes[final[0]] if len(final) == 1 else None)
 
 
-def _possibilities(given: Any, classes: Iterable[Hashable] | None) -> dict[str, Possibility]:
-    parts = by_name(given, "output") if isinstance(given, Mapping) else {"": given}
-    read = {name: _pi(name, part, classes) for name, part in parts.items()}
-    return {name or pi.attribute.name: pi for name, pi in read.items()}
-
-
-def _pi(name: str, part: Any, classes: Iterable[Hashable] | None) -> Possibility:
-    if isinstance(part, Possibility):
+def _possibilities(degrees: Any, classes: Iterable[Hashable] | None) -> dict[str, Possibility]:
+    """Return degrees as distributions, by name; an array without a name is called "answer"."""
+    parts = by_name(degrees, "output") if isinstance(degrees, Mapping) else {"": degrees}
+    possibilities = {}
+    for name, part in parts.items():
         pi = part
-    else:
-        array = np.asarray(part, dtype=np.float64)
-        if array.ndim != 2 or not array.shape[1]:
-            raise ShapeError(f"degrees have shape (n_samples, values); got {array.shape}")
-        values = range(array.shape[1]) if classes is None else classes
-        pi = Possibility(Attribute(name or "answer", values), array)
-    complement(pi.degrees)
-    return pi
+        if not isinstance(part, Possibility):
+            array = np.asarray(part, dtype=np.float64)
+            if array.ndim != 2 or not array.shape[1]:
+                raise ShapeError(f"degrees have shape (n_samples, values); got {array.shape}")
+            values = range(array.shape[1]) if classes is None else classes
+            pi = Possibility(Attribute(name or "answer", values), array)
+        complement(pi.degrees)  # raises where a degree is outside [0, 1]
+        possibilities[name or pi.attribute.name] = pi
+    return possibilities
 
 
 def _levels(levels: Levels, calibrated: CalibratedRules | None) -> list[float]:
@@ -151,14 +149,14 @@ def _levels(levels: Levels, calibrated: CalibratedRules | None) -> list[float]:
     if levels is None:
         n = np.inf if calibrated is None else calibrated.transform.n
         return [level for level in LEVELS if n >= samples_needed(level)] or _levels(0.8, calibrated)
-    given = [*levels] if isinstance(levels, Iterable) else [levels]
-    if not given or isinstance(levels, str):
+    numbers = [*levels] if isinstance(levels, Iterable) else [levels]
+    if not numbers or isinstance(levels, str):
         raise DataError(f"levels is {levels!r:.60}; give at least one, such as 0.95")
-    for level in given:
+    for level in numbers:
         significance(level)
         if calibrated is not None:
             calibrated.transform.check_level(level)
-    return sorted({float(level) for level in given})
+    return sorted({float(level) for level in numbers})
 
 
 def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
@@ -171,8 +169,8 @@ def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
         if not isinstance(calibrated, CalibratedAnswers) or len(calibrated.outputs) > 1:
             return {}
         output = calibrated.rules[calibrated.outputs[0]].output
-        named = zip(output.domain, totals, strict=True)
-        return {("class", show_value(value)): total for value, total in named}
+        classes = zip(output.domain, totals, strict=True)
+        return {("class", show_value(value)): total for value, total in classes}
     return {("all", ""): totals[0]} if transform.unit == "sample" else {}
 
 
@@ -208,15 +206,15 @@ def _row(
 
 @dataclass(frozen=True)
 class _JudgedSamples:
-    """Distributions of some outputs, and the places of their true values."""
+    """Distributions of some outputs, and the indices of their true values."""
 
     possibilities: Possibilities
-    places: Mapping[str, Indices]
+    label_indices: Mapping[str, Indices]
     conformity: FloatArray
 
     @classmethod
     def of(
-        cls, pis: Mapping[str, Possibility], named: Mapping[str, Any], conformity: Any
+        cls, pis: Mapping[str, Possibility], truth: Mapping[str, Any], conformity: Any
     ) -> "_JudgedSamples":
         batches = {
             k: Possibility(p.attribute, np.atleast_2d(p.degrees), p.coherence)
@@ -225,12 +223,12 @@ class _JudgedSamples:
         n = len(next(iter(batches.values())))
         if not n:
             raise DataError("there are no samples to report on")
-        targets = read_targets(named, {name: pi.attribute for name, pi in pis.items()}, n)
+        targets = read_targets(truth, {name: pi.attribute for name, pi in pis.items()}, n)
         for name, target in targets.items():
             if target.is_graded:
                 raise DataError(f"the targets of {name!r} are distributions; give the true values")
-        places = {name: target.labels.astype(np.intp) for name, target in targets.items()}
-        return cls(batches, places, np.ones(n) if conformity is None else conformity)
+        indices = {name: target.labels.astype(np.intp) for name, target in targets.items()}
+        return cls(batches, indices, np.ones(n) if conformity is None else conformity)
 
     @property
     def n(self) -> int:
@@ -252,11 +250,11 @@ class _JudgedSamples:
         return tuple(rows)
 
     def _outcomes(self, level: float) -> dict[str, _Outcome]:
-        """Return what became of each output, and under the empty name of all of them."""
+        """Return the outcome of each output, and under the empty name of all of them."""
         sets = PredictionSets(level, self.possibilities, self.conformity)
         outcomes = {}
-        for name, places in self.places.items():
-            covered = sets.members(name)[np.arange(self.n), places]
+        for name, indices in self.label_indices.items():
+            covered = sets.members(name)[np.arange(self.n), indices]
             size = sets.sizes[name].astype(np.float64)
             outcomes[name] = covered, size, sets.outcome_indices(name)
         hits, sizes, reasons = zip(*outcomes.values(), strict=True)  # of reasons the worst counts
@@ -266,33 +264,28 @@ class _JudgedSamples:
     def _scopes(self, groups: npt.ArrayLike | None) -> Iterator[tuple[str, str, str, Any]]:
         """Yield scope, name, output and samples of each line of the report."""
         yield "all", "", "", slice(None)
-        several = len(self.places) > 1
-        for output in self.places if several else ():
+        has_several = len(self.label_indices) > 1
+        for output in self.label_indices if has_several else ():
             yield "output", output, output, slice(None)
-        for output, places in self.places.items():
+        for output, indices in self.label_indices.items():
             domain = self.possibilities[output].attribute.domain
-            for value, where in zip(domain, _parts(places, len(domain)), strict=True):
-                shown = show_value(value)
+            for value, where in zip(domain, _parts(indices, len(domain)), strict=True):
+                text = show_value(value)
                 if len(where):
-                    yield "class", f"{output} = {shown}" if several else shown, output, where
+                    yield "class", f"{output} = {text}" if has_several else text, output, where
         if groups is not None:
-            names, numbers = _grouped(groups, self.n)
-            for name, where in zip(names, _parts(numbers, len(names)), strict=True):
-                yield "group", name, "", where
+            array = np.asarray(groups)
+            if array.shape != (self.n,):
+                raise ShapeError(
+                    f"groups has shape {array.shape}; name one for each of {self.n} samples"
+                )
+            array = array.astype(str) if array.dtype == object else array
+            names, group_indices = np.unique(array, return_inverse=True)
+            for name, where in zip(names, _parts(group_indices, len(names)), strict=True):
+                yield "group", str(name), "", where
 
 
-def _parts(numbers: Indices, n_parts: int) -> list[Indices]:
-    """Return the places of 0, of 1, ... in an array."""
-    order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.searchsorted(numbers[order], np.arange(1, n_parts)))
-
-
-def _grouped(groups: npt.ArrayLike, n: int) -> tuple[list[str], Indices]:
-    """Return the names of groups, in order, and the number of the group of each sample."""
-    given = np.asarray(groups)
-    if given.shape != (n,):
-        raise ShapeError(f"groups has shape {given.shape}; name one for each of {n} samples")
-    names, numbers = np.unique(
-        given.astype(str) if given.dtype == object else given, return_inverse=True
-    )
-    return [str(name) for name in names.tolist()], numbers.astype(np.intp)
+def _parts(indices: Indices, n_parts: int) -> list[Indices]:
+    """Return the rows in which an array has 0, 1, ..."""
+    order = np.argsort(indices, kind="stable")
+    return np.split(order, np.searchsorted(indices[order], np.arange(1, n_parts)))

@@ -1,0 +1,389 @@
+"""`evaluate` and `accuracy`: how good rules are as a classifier.
+
+`evaluate` infers an attribute, compares it with the true values (`Decisions`), and reports: correct
+and wrong, by certainty (`DecisionScores`), by class and by rule (`DecisionReport`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from pinesy._common.reports import ReportTable, TableReport
+from pinesy._common.validation import BoolArray, FloatArray, is_word, suggestion
+from pinesy.engine.evidence import Evidence
+from pinesy.engine.program import Trace
+from pinesy.exceptions import DataError
+from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
+from pinesy.learning.refinement import log_loss
+from pinesy.learning.set_audits import rule_terms
+from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.targets import Target
+from pinesy.rules.possibility import Possibility
+from pinesy.rules.syntax.writer import show_value
+
+#: Rules that the printed table shows.
+SHOWN = 20
+#: Leads for which a score reports how many samples have them, and how many of these are correct.
+LEVELS = (0.5, 0.8, 0.95)
+#: Shares of the samples, the surest ones, for which the accuracy is reported.
+COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
+Counts = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.intp]
+PlotKind = Literal["confusion", "coverage"]
+#: The report on a batch: the decisions on its samples, and `confusion`, `decides` and
+#: `decides_right` as `DecisionReport` counts them.
+DecisionPart = tuple["Decisions", Counts, Counts, Counts]
+
+
+def evaluate(
+    rules: Rules, evidence: Evidence, targets: Any, *, output: str | None = None
+) -> "DecisionReport":
+    """Compare what rules predict with the true values.
+
+    The prediction is the most possible value; samples are ranked by how far it is ahead of the
+    second (the certainty, less the contradiction).
+
+    Parameters
+    ----------
+    rules, evidence, targets : as for `learn`; the targets are values
+    output : the attribute to report on, where several have targets; by default the last one in the
+        order of inference
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, If, RuleSet
+    >>> sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
+    >>> rules = RuleSet([If(sky.isin({"dark"})).then(rain.isin({"yes"}))])
+    >>> evaluate(rules, {"sky": ["dark", "dark", "clear"]}, ["yes", "no", "no"])
+    DecisionReport(rain: 33.3% of 3 samples right)
+    """
+    cascade = as_cascade(rules)
+    batch = batch_of(cascade, evidence, targets)
+    name = judged_output(cascade, list(batch.targets), output)
+    return report_on(cascade[name], [decide(batch, cascade, name)])
+
+
+def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str:
+    """Return the attribute with targets to report on."""
+    if output is None:
+        return [name for name in cascade.sets if name in names][-1]
+    if not is_word(output, names):
+        raise DataError(f"{output!r:.60} has no targets{suggestion(output, names)}")
+    return output
+
+
+def decide(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
+    """Infer an attribute for a batch, and compare it with its targets."""
+    rule_set, target = cascade[name], batch.targets[name]
+    if target.is_graded:
+        raise DataError(f"the targets of {name!r} are distributions; give values to compare with")
+    program = cascade.compile([rule_set.output], trace=True)
+    trace = cast(Trace, program.infer(batch.known))
+    pi = trace[name]
+    decisions = Decisions.of(pi, target)
+    size = len(rule_set.output.domain)
+    predicted = np.where(decisions.decided, pi.degrees.argmax(axis=1), size)
+    confusion = np.zeros((size, size + 1), dtype=np.int64)
+    np.add.at(confusion, (target.labels, predicted), 1)
+    # The rule that decides limits the strongest rival of the best value: its alpha or beta is the
+    # possibility of the second most possible value, by the side on which that lies [eq:redFP].
+    rivals = pi.degrees.copy()
+    rivals[np.arange(len(pi)), pi.degrees.argmax(axis=1)] = -1.0
+    deciding = rule_terms(rule_set, trace.premises[name], rivals.argmax(axis=1)).argmin(axis=1)
+    decides, right = (
+        np.bincount(deciding[mask], minlength=len(rule_set))
+        for mask in (decisions.decided, decisions.right)
+    )
+    return decisions, confusion, decides, right
+
+
+def report_on(rule_set: RuleSet, parts: Sequence[DecisionPart]) -> "DecisionReport":
+    """Return the report on the samples of some batches, one after the other."""
+    batches, *counts = zip(*parts, strict=True)
+    decisions = Decisions.join(batches)
+    confusion, decides, right = (np.sum(part, axis=0) for part in counts)
+    return DecisionReport(
+        rule_set.output.name,
+        tuple(show_value(value) for value in rule_set.output.domain),
+        len(decisions.right),
+        DecisionScores.of_decisions(decisions),
+        confusion,
+        decisions.right[np.argsort(-decisions.ahead, kind="stable")],
+        tuple(map(str, rule_set.rules)),
+        decides,
+        right,
+    )
+
+
+def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
+    """Return the fraction of samples whose final outputs are all predicted correctly.
+
+    A prediction is right if the most possible value is the target and no other value is as
+    possible: a result that is not decided (`Possibility.outcome`) counts as an error, a
+    contradiction too, even if one value is ahead of the others in it. The final outputs are
+    those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
+
+    Parameters
+    ----------
+    rules : a cascade or a rule set
+    evidence, targets : as `learn` takes them; targets that are distributions stand for their most
+        possible value, and must have only one
+
+    Examples
+    --------
+    >>> from pinesy import Attribute, Iff, RuleSet
+    >>> rain, grass = Attribute("rain", ["yes", "no"]), Attribute("grass", ["wet", "dry"])
+    >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
+    >>> rains = {"rain": [[1.0, 0.0], [0.2, 1.0], [1.0, 1.0]]}  # nobody knows in the third sample
+    >>> accuracy(rules, rains, ["wet", "wet", "wet"]) * 3
+    1.0
+    """
+    cascade = as_cascade(rules)
+    batch, true_values = answers(cascade, evidence, targets)
+    inferred = cascade.infer(batch.known, list(true_values))
+    right = np.ones(batch.n, dtype=np.bool_)
+    for name, indices in true_values.items():
+        right &= (inferred[name].degrees.argmax(axis=1) == indices) & inferred[name].decided
+    return float(right.mean())
+
+
+def answers(
+    cascade: Cascade, evidence: Evidence, targets: Any
+) -> tuple[TrainingBatch, dict[str, Indices]]:
+    """Check samples; return them and the index of the true value of each final output."""
+    batch = batch_of(cascade, evidence, targets)
+    final = [a.name for a in cascade.outputs if a.name in batch.targets]
+    true_values = {}
+    for name in final or batch.targets:
+        target = batch.targets[name]
+        if not target.is_graded:
+            true_values[name] = target.labels.astype(np.intp)
+            continue
+        ties = (target.degrees == 1.0).sum(axis=1) > 1
+        if ties.any():
+            raise DataError(
+                f"the target of {name!r}, row {int(np.argmax(ties))}, has several most possible "
+                "values, so that no prediction is the correct one; give values as targets, or a "
+                "metric of your own"
+            )
+        true_values[name] = np.asarray(target.degrees.argmax(axis=1))
+    return batch, true_values
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """The prediction for each sample, compared with its true value.
+
+    Attributes
+    ----------
+    ahead : how far the largest degree is ahead of the second
+    right : whether the most possible value is the true one, alone
+    contradictory : whether no value is fully possible
+    losses : ``-log q(value)``
+    """
+
+    ahead: FloatArray
+    right: BoolArray
+    contradictory: BoolArray
+    losses: FloatArray
+
+    @classmethod
+    def of(cls, pi: Possibility, target: Target) -> "Decisions":
+        """Compare a batch of distributions with targets that are values."""
+        ahead = pi.degrees[:, 0]
+        if pi.degrees.shape[1] > 1:
+            second, first = np.partition(pi.degrees, -2, axis=1)[:, -2:].T
+            ahead = first - second
+        right = (ahead > 0.0) & (pi.degrees.argmax(axis=1) == target.labels)
+        return cls(ahead, right, ~pi.normalised, log_loss(pi.degrees, target.distributions)[0])
+
+    @classmethod
+    def join(cls, parts: "Sequence[Decisions]") -> "Decisions":
+        """Return the decisions on several batches, one after the other."""
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    @property
+    def decided(self) -> BoolArray:
+        """Whether one value alone is the most possible."""
+        return self.ahead > 0.0
+
+
+@dataclass(frozen=True)
+class DecisionScores:
+    """How good inferred distributions are as predictions of values.
+
+    Attributes
+    ----------
+    accuracy : the share of samples whose value is the most possible one, alone
+    undecided : the share with several most possible values
+    contradictory : the share where no value is fully possible: estimated parameters contradict
+        each other a little wherever rules disagree, and the most possible value counts all the same
+    coverage : for each level in `LEVELS`, the share of samples where the most possible value is
+        ahead of the second by at least that: by its certainty, less the contradiction
+    selective : the share of these that is right; NaN if there are none
+    log_loss : the mean of ``-log q(value)``, with the probabilities `q` that the distributions
+        stand for (mixed with a thousandth of the uniform distribution)
+    """
+
+    accuracy: float
+    undecided: float
+    contradictory: float
+    coverage: tuple[float, ...]
+    selective: tuple[float, ...]
+    log_loss: float
+
+    @classmethod
+    def of(cls, pi: Possibility, target: Target) -> "DecisionScores":
+        """Return the scores of a batch of distributions, for targets that are values."""
+        return cls.of_decisions(Decisions.of(pi, target))
+
+    @classmethod
+    def of_decisions(cls, decisions: Decisions) -> "DecisionScores":
+        """Return the scores of decisions."""
+        right, masks = decisions.right, [decisions.ahead >= level for level in LEVELS]
+        return cls(
+            float(right.mean()),
+            float((~decisions.decided).mean()),
+            float(decisions.contradictory.mean()),
+            tuple(float(mask.mean()) for mask in masks),
+            tuple(float(right[mask].mean()) if mask.any() else float("nan") for mask in masks),
+            float(decisions.losses.mean()),
+        )
+
+    @property
+    def cells(self) -> list[str]:
+        """The scores as the cells of a line of a table."""
+        pairs = zip(self.coverage, self.selective, strict=True)
+        sure = [f"{right:.1%} of {share:.0%}" if share else "-" for share, right in pairs]
+        return [
+            f"{self.accuracy:.1%}",
+            f"{self.undecided:.1%}",
+            f"{self.contradictory:.1%}",
+            *sure,
+            f"{self.log_loss:.4f}",
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionReport(TableReport):
+    """The predictions of one attribute, compared with its true values.
+
+    Attributes
+    ----------
+    attribute : the name of the attribute
+    values : its values, as text
+    samples : the number of samples
+    scores : accuracy, contradictions, coverage at some certainties, log loss
+    confusion : int array (|D_b|, |D_b| + 1), true values by predicted ones; the last column counts
+        the samples without a single most possible value
+    ranking : for each sample, from the surest to the least sure, whether it is right
+    rules : the rules as text, and how often each decides: by keeping down the strongest rival of
+        the most possible value
+    decides, decides_right : these counts, and those of them where the prediction is right
+    """
+
+    SEPARATOR = "\n\n"
+
+    attribute: str
+    values: tuple[str, ...]
+    samples: int
+    scores: DecisionScores
+    confusion: Counts
+    ranking: BoolArray
+    rules: tuple[str, ...]
+    decides: Counts
+    decides_right: Counts
+
+    @property
+    def selective_accuracy(self) -> FloatArray:
+        """The accuracy on the surest 1, 2, 3, ... samples."""
+        return np.asarray(np.cumsum(self.ranking) / np.arange(1, len(self.ranking) + 1))
+
+    def accuracy_at(self, coverage: float) -> float:
+        """Return the accuracy on a share of the samples, the surest ones."""
+        return float(self.selective_accuracy[max(0, round(coverage * self.samples) - 1)])
+
+    @property
+    def risk(self) -> float:
+        """The area under the risk-coverage curve: the mean error over all coverages."""
+        return float(1.0 - self.selective_accuracy.mean())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, for JSON."""
+        curve = {f"{share:g}": self.accuracy_at(share) for share in COVERAGES}
+        return {
+            "attribute": self.attribute,
+            "samples": self.samples,
+            **{k: _plain(v) for k, v in vars(self.scores).items()},
+            "accuracy_at_coverage": curve,
+            "area_under_risk_coverage": self.risk,
+            "values": list(self.values),
+            "confusion": self.confusion.tolist(),
+            "rules": self._records(),
+        }
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"rule": rule, "decides": int(n), "right": int(right)}
+            for rule, n, right in zip(self.rules, self.decides, self.decides_right, strict=True)
+        ]
+
+    def _tables(self) -> list[ReportTable]:
+        *shares, _, _, _, loss = self.scores.cells
+        summary = ["samples", "right", "undecided", "contradictory", "log loss", "mean risk"]
+        counts = zip(self.values, self.confusion.tolist(), strict=True)
+        deciding = np.argsort(-self.decides, kind="stable")[:SHOWN].tolist()
+        rules = [
+            [
+                f"{self.decides[j] / self.samples:.1%}",
+                f"{self.decides_right[j] / self.decides[j]:.1%}",
+                self.rules[j],
+            ]
+            for j in deciding
+            if self.decides[j]
+        ]
+        return [
+            ReportTable(
+                summary,
+                [[str(self.samples), *shares, loss, f"{self.risk:.4f}"]],
+                "Predictions",
+            ),
+            ReportTable(
+                ["share of the samples", *(f"{share:.0%}" for share in COVERAGES)],
+                [["right", *(f"{self.accuracy_at(share):.1%}" for share in COVERAGES)]],
+                "Accuracy on the surest",
+            ),
+            ReportTable(
+                ["", *self.values, "undecided"],
+                [[value, *map(str, row)] for value, row in counts],
+                "True values by predicted ones",
+            ),
+            ReportTable(["decides", "right", "rule"], rules, "Rules that decide"),
+        ]
+
+    def __repr__(self) -> str:
+        return (
+            f"DecisionReport({self.attribute}: {self.scores.accuracy:.1%} of {self.samples} samples"
+            " right)"
+        )
+
+    def plot(self, axes: Any = None, *, kind: PlotKind = "confusion") -> Any:
+        """Draw the confusion, or the accuracy on the surest samples; return the axes."""
+        from pinesy.display.report_plots import plot_confusion, plot_selective_accuracy
+
+        plots = {"confusion": plot_confusion, "coverage": plot_selective_accuracy}
+        if not is_word(kind, plots):
+            raise DataError(f"kind is {kind!r:.60}; it must be one of {', '.join(plots)}")
+        return plots[kind](self, axes)
+
+
+def _plain(value: Any) -> Any:
+    """Return a score as JSON can hold it: NaN is null."""
+    if isinstance(value, tuple):
+        return [_plain(score) for score in value]
+    return None if np.isnan(value) else value
