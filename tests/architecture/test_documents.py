@@ -6,7 +6,9 @@ Pages run in a directory that holds nothing but a copy of the examples.
 import re
 import runpy
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,8 +24,21 @@ from documents import (
     run_document,
     run_shell,
 )
+from pinesy.semantics.semantics import SEMANTICS
+from pinesy.transforms import TRANSFORMS
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def _registries() -> Iterator[None]:
+    """Forget the transformations and semantics that a page registers."""
+    registries: list[dict[str, Any]] = [TRANSFORMS, SEMANTICS]
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, content in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(content)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(ROOT)))
