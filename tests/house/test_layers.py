@@ -17,6 +17,7 @@ ROWS = [
     ["_common"],
     ["transforms", "equations"],
     ["rules"],
+    ["evidence"],
     ["engine"],
     ["semantics"],
     ["rulebase"],

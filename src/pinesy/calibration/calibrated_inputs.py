@@ -18,11 +18,10 @@ from pinesy.calibration.calibrated_rules import (
 )
 from pinesy.calibration.conformal_transform import ALL
 from pinesy.calibration.score_counts import ScoreCounts, significance
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import check_probabilities

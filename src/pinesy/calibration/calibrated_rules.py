@@ -13,13 +13,12 @@ from pinesy._common.names import by_name, column_slices, name_of
 from pinesy._common.validation import FloatArray, check_known, listed
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence, evidence_form
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.explanations import explain, why_not
 from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_evidence import evidence_form
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition

@@ -18,9 +18,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pinesy._common.names import column_titles
 from pinesy._common.validation import FloatArray, check_degree, listed, object_array
-from pinesy.engine.plain_values import is_missing
+from pinesy.evidence.frames import frame_columns, row_values
+from pinesy.evidence.plain_values import is_missing
 from pinesy.exceptions import DataWarning, TableError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
@@ -35,17 +35,17 @@ def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
     With `reset` the estimator learns the number and the names of its features, else they must be
     the same. Arrays of objects may hold categories.
     """
-    if not hasattr(features, "columns"):
+    frame = frame_columns(features, TableError)
+    if frame is None:
         columns = _columns_of_array(estimator, features, reset)
         names = names_of_features(estimator)
     else:
-        titles = column_titles(features.columns, TableError)
         if len(features) == 0:
             raise TableError("Found array with 0 sample(s): the table has no rows")
         _check_feature_names(estimator, features, reset=reset)
         _check_n_features(estimator, features, reset=reset)
-        columns = [_column(features[title].to_numpy()) for title in titles.values()]
-        names = list(titles)
+        columns = [_column(column.to_numpy()) for column in frame.values()]
+        names = list(frame)
         known = names_of_features(estimator)
         if not reset and names != known and not hasattr(estimator, "feature_names_in_"):
             names = known  # scikit-learn has warned: fitted without names
@@ -130,12 +130,12 @@ def one_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return one sample as evidence: a dict, a row of a table, or numbers in the order of names."""
     if isinstance(sample, Mapping):
         return dict(sample)
-    if hasattr(sample, "columns"):
+    if (frame := frame_columns(sample, TableError)) is not None:
         if len(sample) != 1:
             raise TableError(f"one sample is explained at a time; got a table of {len(sample)}")
-        return {str(name): sample[name].to_numpy().tolist()[0] for name in sample.columns}
-    if hasattr(sample, "index") and hasattr(sample, "to_dict"):
-        return {str(name): value for name, value in sample.to_dict().items()}
+        return {name: column.to_numpy().tolist()[0] for name, column in frame.items()}
+    if (row := row_values(sample, TableError)) is not None:
+        return row
     values: list[Hashable] = np.asarray(sample).ravel().tolist()
     if len(values) != len(names):
         raise TableError(f"the sample has {len(values)} values; there are {len(names)} features")

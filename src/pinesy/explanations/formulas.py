@@ -11,8 +11,8 @@ from pinesy._common.markup import text_html
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray, check_limit
-from pinesy.engine.evidence import Evidence, EvidenceForm
-from pinesy.engine.rows import Rows
+from pinesy.evidence.evidence_form import Evidence, EvidenceForm
+from pinesy.evidence.rows import Rows
 from pinesy.exceptions import CascadeError
 from pinesy.explanations.json_form import plain_value
 from pinesy.rules.attributes import Attribute

@@ -22,7 +22,7 @@ from pinesy._common.validation import (
     listed,
     suggestion,
 )
-from pinesy.engine.plain_values import is_missing
+from pinesy.evidence.plain_values import is_missing
 from pinesy.exceptions import CascadeError, DataError, DegreeError, UnknownAttributeError
 from pinesy.explanations.change_search import Alternatives
 from pinesy.explanations.decision import Decision, first_few

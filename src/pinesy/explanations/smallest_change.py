@@ -10,7 +10,7 @@ import numpy as np
 from pinesy._common.console import progress
 from pinesy._common.markup import bar, first_lines, folded, lines_of
 from pinesy._common.validation import FloatArray
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.change_search import (
     Alternatives,

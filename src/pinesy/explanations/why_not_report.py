@@ -6,7 +6,7 @@ from typing import Any
 
 from pinesy._common.console import WorkStopped
 from pinesy._common.markup import folded, lines_of
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
 from pinesy.explanations.input_changes import ChangeRequest, Measure, Mode

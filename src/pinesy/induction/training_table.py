@@ -20,7 +20,8 @@ from pinesy._common.validation import (
     listed,
     suggestion,
 )
-from pinesy.engine.plain_values import ID, is_missing
+from pinesy.evidence.frames import frame_columns, native_array
+from pinesy.evidence.plain_values import ID, is_missing
 from pinesy.exceptions import DataError, DataWarning
 from pinesy.rules.numbers import as_floats, is_number
 
@@ -89,7 +90,7 @@ def _smallest(
 
 def _array(column: Any) -> Any:
     """Return a column as an array; of single rows, an array of one cell."""
-    return np.atleast_1d(np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column))
+    return np.atleast_1d(np.asarray(native_array(column)))
 
 
 def _joined(parts: Iterable[Any]) -> Any:
@@ -211,7 +212,7 @@ def _kind(column: Any) -> str | None:
     Identifiers are nearly unique: texts, or whole numbers that lie close to each other, as running
     numbers do. Measured whole numbers repeat if they lie close.
     """
-    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    array = np.asarray(native_array(column))
     if array.ndim != 1 or array.dtype.kind == "b":
         return None
     if array.dtype.kind == "M":
@@ -250,10 +251,10 @@ def _whole(table: Any, target: Any, sample: int | None, seed: int) -> Any:
 
 
 def _by_name(table: Any) -> dict[str, Any]:
-    is_table = isinstance(table, Mapping) or hasattr(table, "columns")
-    columns = table if is_table else _of_records(table)
-    titles = column_titles(getattr(columns, "columns", columns))
-    return {name: columns[title] for name, title in titles.items()}
+    if (columns := frame_columns(table)) is not None:
+        return columns
+    content = table if isinstance(table, Mapping) else _of_records(table)
+    return {name: content[title] for name, title in column_titles(content).items()}
 
 
 def _of_records(table: Any) -> dict[str, list[Any]]:
@@ -299,7 +300,7 @@ def _classes(labels: Any, name: str) -> tuple[IntArray, tuple[Hashable, ...]]:
 
 def _objects(column: Any) -> list[Any]:
     """Return a column as a list of Python's own values."""
-    array = column.to_numpy() if hasattr(column, "to_numpy") else column
+    array = native_array(column)
     values = array.tolist() if isinstance(array, np.ndarray) else as_list(array, "a column")
     return [v.item() if isinstance(v, np.generic) else v for v in values]
 
@@ -346,7 +347,7 @@ def _drawn(labels: IntArray, n_classes: int, sample: int | None, seed: int) -> I
 def _column(
     name: str, column: Any, n: int, rows: IntArray, order: tuple[Hashable, ...] | None
 ) -> TableColumn:
-    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    array = np.asarray(native_array(column))
     if array.ndim != 1 or len(array) != n:
         raise DataError(f"column {name!r} has shape {array.shape}; there are {n} labels")
     if order is None and array.dtype.kind in "iuf":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.validation import FloatArray, check_integer, check_sample
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError, DegreeError, DomainError, InconsistentSystemError
 from pinesy.inverse.backward_pass import (
     ActualSample,

@@ -10,15 +10,14 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference, Trace
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.targets import Target, read_targets
 from pinesy.exceptions import placed
 from pinesy.inverse.choices import RuleChoice, choose_conjuncts, normalised, rows_of
 from pinesy.inverse.conflicts import TracedSample, Verdict
 from pinesy.inverse.reversal import Arrays, ConjunctChoice, Reversal, system_of
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
-from pinesy.rulebase.targets import Target, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 

@@ -10,15 +10,14 @@ import numpy as np
 from pinesy._common.markup import tag
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, as_list, check_known
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import run
-from pinesy.engine.rows import Rows
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.rows import Rows
+from pinesy.evidence.targets import Target, named_targets, read_targets
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.inverse.factor_graph import FactorGraph, factor_graph, forest_program, sweep_program
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.views import results_html

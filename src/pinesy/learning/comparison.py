@@ -14,13 +14,13 @@ import numpy.typing as npt
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import text_html
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.learn import Method, learn
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of, with_initial
 from pinesy.learning.refinement import log_loss
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.targets import Target
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic
 

@@ -12,8 +12,8 @@ from pinesy._common.console import text_table
 from pinesy._common.markup import BLUE, ORANGE, escaped, tag
 from pinesy._common.pages import axes_for, html_plots, html_tables, page, plot_text, short_tables
 from pinesy._common.validation import BoolArray, FloatArray, is_word, suggestion
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
 from pinesy.learning.comparison import Decisions, DecisionScores
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from pinesy._common.cluster_tasks import ClusterTasks, checked_parts
 from pinesy._common.validation import BoolArray
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Transform
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Program
-from pinesy.engine.rows import NumberType
+from pinesy.evidence.evidence_form import Transform
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.batches import learn_parts
 from pinesy.learning.decision_report import DecisionReport, decide, judged_output, report_on
@@ -38,7 +39,6 @@ from pinesy.learning.sample_systems import SetFronts, SetTolerances
 from pinesy.learning.set_audits import Columns, LabelJudges, SetAudit, SetSuspicion, judged_sets
 from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
-from pinesy.rulebase.targets import Target
 
 T = TypeVar("T")
 

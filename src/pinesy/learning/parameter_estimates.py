@@ -18,8 +18,8 @@ import numpy.typing as npt
 from pinesy._common.console import data_frame, text_table
 from pinesy._common.markup import first_lines, joined, tag
 from pinesy._common.validation import FloatArray
+from pinesy.evidence.targets import Target
 from pinesy.learning.learning_result import LearnedCascade, LearnedSet
-from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
 Counts = npt.NDArray[np.int64]

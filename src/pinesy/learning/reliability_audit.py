@@ -21,8 +21,8 @@ from pinesy._common.validation import (
     is_word,
 )
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.rules_again import (

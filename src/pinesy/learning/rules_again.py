@@ -6,9 +6,10 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import by_name, column_titles
+from pinesy._common.names import by_name
 from pinesy._common.validation import BoolArray, object_array
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.evidence.frames import frame_columns, native_array
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.induction import induce
 from pinesy.learning.learn import learn
@@ -100,11 +101,10 @@ def plain_table(cascade: Cascade, evidence: Evidence, n: int) -> Table | None:
     Columns that are declared count too, though no rule uses them: rules that are induced again may.
     They come by name, so that their order in a file or a table changes nothing.
     """
-    if hasattr(evidence, "columns"):
-        titles = column_titles(evidence.columns)
-        given = {name: evidence[title] for name, title in titles.items()}
-    elif isinstance(evidence, Mapping):
+    if isinstance(evidence, Mapping):
         given = by_name(evidence, "input", CascadeError)
+    elif (frame := frame_columns(evidence)) is not None:
+        given = frame
     else:
         return None
     columns = {
@@ -117,7 +117,7 @@ def plain_table(cascade: Cascade, evidence: Evidence, n: int) -> Table | None:
 
 
 def _plain_column(content: Any, n: int) -> npt.NDArray[Any] | None:
-    values = content.to_numpy() if hasattr(content, "to_numpy") else content
+    values = native_array(content)
     if isinstance(values, list | tuple) and len(values) == n:
         values = object_array(values)
     if not isinstance(values, np.ndarray) or values.shape != (n,):

@@ -16,13 +16,13 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.program import run
 from pinesy.equations.fronts import reliable_below
+from pinesy.evidence.targets import Target
 from pinesy.learning.learning_arguments import TrainingBatch, with_fixed
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts, rule_counts
 from pinesy.learning.sample_systems import SampleSystems, SetFronts, SetTolerances
 from pinesy.learning.stages import Stage
 from pinesy.rulebase.sample_equations import EquationSystem
-from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
 #: Samples a task; it bounds the scratch of building fronts.

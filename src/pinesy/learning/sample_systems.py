@@ -12,8 +12,8 @@ from pinesy._common.validation import FloatArray
 from pinesy.engine.rule_set_kinds import independent_blocks
 from pinesy.equations import Fronts
 from pinesy.equations.fronts import reliable_below
+from pinesy.evidence.targets import Target
 from pinesy.learning.learning_result import SampleSummary
-from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
 KERNELS = "pinesy.learning.system_kernels"

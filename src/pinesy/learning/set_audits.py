@@ -20,13 +20,13 @@ from pinesy._common.threads import n_threads
 from pinesy._common.validation import BoolArray, FloatArray, check_integer, object_array
 from pinesy.engine.code import Code
 from pinesy.engine.program import PremiseDegrees, run
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_systems import shape_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import interleave
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import format_subset, show_value

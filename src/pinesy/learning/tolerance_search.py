@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pinesy._common.console import Bar
 from pinesy._common.console import progress as progress_bar
 from pinesy._common.validation import check_integer, check_number
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.comparison import accuracy
 from pinesy.learning.learning_arguments import (

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, check_known, check_unmasked, in_order, listed
+from pinesy._common.validation import FloatArray, check_known, check_unmasked, listed
+from pinesy.evidence.frames import ordered_columns
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError, placed
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 
 Array = npt.NDArray[Any]
@@ -115,7 +116,7 @@ def _columns(
     """
     if isinstance(content, Mapping):
         return by_input(content, inputs, what, every=every), None
-    array = _array(in_order(content, (a.name for a in inputs), what), what)
+    array = _array(ordered_columns(content, (a.name for a in inputs), what), what)
     if array.ndim < 2 or array.shape[1] != len(inputs):
         raise ShapeError(
             f"{what} has shape {array.shape}; it must be (n, {len(inputs)}, ...): for each sample "

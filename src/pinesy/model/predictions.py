@@ -12,12 +12,12 @@ from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.conformal_transform import Unit
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.learning import accuracy
 from pinesy.model.perceptions import RawSamples, Transform, View, labels_of, names, views_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import as_transform

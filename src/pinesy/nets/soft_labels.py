@@ -13,11 +13,11 @@ from torch import Tensor
 
 from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, suggestion
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, UnknownAttributeError, placed
 from pinesy.inverse import posterior
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, antipignistic_inverse
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pinesy._common.validation import object_array
-from pinesy.engine.plain_values import is_missing
+from pinesy.evidence.plain_values import is_missing
 
 #: Texts that say that nothing is known, unless they are values of an attribute.
 BLANK_WORDS = frozenset(

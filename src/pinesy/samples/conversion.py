@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_distribution, listed
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DataWarning, DegreeError, PinesyError, placed
-from pinesy.rulebase.targets import Target
 from pinesy.samples.cells import is_blank
 from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pinesy._common.names import column_slices, repeated
 from pinesy._common.validation import NEAR, suggestion, unused_columns
-from pinesy.engine.plain_values import ID
+from pinesy.evidence.plain_values import ID
 from pinesy.exceptions import DataError, PinesyError, UnusedColumnsWarning
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility

@@ -23,8 +23,8 @@ import numpy as np
 from pinesy._common.files import reading
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, object_array
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples.cells import read_column

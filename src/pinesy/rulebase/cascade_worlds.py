@@ -1,17 +1,13 @@
-"""What evidence on a cascade must look like, and what it makes its worlds weigh.
-
-Worlds are of a semantics other than the possibilistic one (docs/semantics.md); they are made once
-for each.
-"""
+"""Cascades and rule sets in a semantics other than the possibilistic one (docs/semantics.md)."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import check_integer
-from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
-from pinesy.engine.rows import NumberType, Rows
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.evidence.evidence_form import Evidence, EvidenceForm, Transform, evidence_form
 from pinesy.exceptions import CascadeError
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.semirings import SEMIRINGS
@@ -20,20 +16,6 @@ from pinesy.semantics.worlds import Part, Worlds
 
 if TYPE_CHECKING:
     from pinesy.rulebase.cascade import Cascade
-
-
-def evidence_rows(
-    cascade: "Cascade", evidence: Evidence, inputs: tuple[Attribute, ...] | None = None
-) -> Rows:
-    """Check the form of evidence on some of the inputs (by default all), as inference does."""
-    return evidence_form(cascade, cascade.inputs if inputs is None else inputs).rows(evidence)
-
-
-@cached_on_owner
-def evidence_form(cascade: "Cascade", inputs: tuple[Attribute, ...]) -> EvidenceForm:
-    """Return the form of evidence on some of the inputs."""
-    known = {a.name: a for a in cascade.inputs}
-    return EvidenceForm(inputs, known, frozenset(cascade.sets), cascade.attributes)
 
 
 @cached_on_owner
