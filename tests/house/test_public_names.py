@@ -21,7 +21,7 @@ MODULES = all_modules()
 
 
 #: Rooms that are not for users: nobody imports from them but the library.
-INNER = {"_common", "cli", "engine"}
+INNER = {"_common", "cli", "engine", "evidence"}
 
 
 def doors() -> list[str]:

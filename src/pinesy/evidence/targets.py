@@ -15,7 +15,7 @@ from pinesy._common.validation import (
     check_unmasked,
     listed,
 )
-from pinesy.evidence.evidence_form import target_degrees
+from pinesy.evidence.evidence_form import RuleBase, target_degrees
 from pinesy.evidence.frames import is_frame, ordered_columns
 from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.rules.attributes import Attribute, check_attribute
@@ -281,6 +281,16 @@ def named_targets(
     if not contents and not optional:
         raise DataError(f"there are no targets; give some for {listed(list(attributes))}")
     return {name: contents[name] for name in attributes if name in contents}
+
+
+def rule_set_targets(rules: RuleBase, targets: Any, n: int) -> dict[str, Target]:
+    """Return the targets of rule sets for `n` samples, checked without evidence, by name.
+
+    The targets of a single rule set may come alone; see `named_targets`.
+    """
+    attributes = {name: rule_set.output for name, rule_set in rules.sets.items()}
+    only = next(iter(attributes.values())) if len(attributes) == 1 else None
+    return read_targets(named_targets(targets, attributes, only), attributes, n)
 
 
 def read_targets(

@@ -4,7 +4,7 @@ Methods are compared on samples that they were not learned from. So that nobody 
 is worse than no model, the rules as they were given and the most frequent value stand beside.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -175,8 +175,13 @@ def answers(
 ) -> tuple[TrainingBatch, dict[str, Rows]]:
     """Check samples; return them and the right value of each final output, by its position."""
     batch = batch_of(cascade, evidence, targets)
-    final = [a.name for a in cascade.outputs if a.name in batch.targets]
-    return batch, {name: _positions(batch.targets[name]) for name in final or batch.targets}
+    return batch, answer_positions(cascade, batch.targets)
+
+
+def answer_positions(cascade: Cascade, targets: Mapping[str, Target]) -> dict[str, Rows]:
+    """Return the right value of each final output, by its position; see `accuracy`."""
+    final = [a.name for a in cascade.outputs if a.name in targets]
+    return {name: _positions(targets[name]) for name in final or targets}
 
 
 def _positions(target: Target) -> Rows:

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, as_list, check_known
 from pinesy.calibration.training_rows import TrainingRows
+from pinesy.evidence.targets import rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.comparison import answers
-from pinesy.learning.learning_arguments import Tolerance, batch_of, resolve, resolve_groups
+from pinesy.learning.comparison import answer_positions
+from pinesy.learning.learning_arguments import Tolerance, resolve, resolve_groups
 from pinesy.model.perceptions import RawSamples, labels_of, names
 from pinesy.model.predictions import Outputs, PerceivedRules, Predictions
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -177,7 +178,7 @@ class NeuroSymbolic(PerceivedRules):
         rules, inputs = as_cascade(self.rules), self._ordered
         training = RawSamples.of(samples, inputs)
         labels = {} if concepts is None else labels_of(concepts, inputs, training.n)
-        wanted = batch_of(rules, training.ignorance, targets).targets
+        wanted = rule_set_targets(rules, targets, training.n)
         _check_choice(validation, tolerance, search, list(wanted))
         others = None if validation is None else _validation(rules, inputs, validation, search)
         for view in self._views:
@@ -233,7 +234,7 @@ def _validation(
     samples = RawSamples.of(given[0], inputs, "samples of the validation data")
     if search.get("metric", accuracy) is accuracy:
         with placed("the validation data"):
-            answers(rules, samples.ignorance, given[1])
+            answer_positions(rules, rule_set_targets(rules, given[1], samples.n))
     return samples, given[1]
 
 

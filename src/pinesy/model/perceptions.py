@@ -70,12 +70,6 @@ class RawSamples:
         """The number of samples."""
         return len(self.columns[self.inputs[0].name])
 
-    @property
-    def ignorance(self) -> FloatArray:
-        """Stands in for the evidence on the samples, where only targets are checked."""
-        size = sum(len(a.domain) for a in self.inputs)
-        return np.broadcast_to(np.float64(1.0), (self.n, size))
-
     def rows(self, attributes: Sequence[Attribute]) -> Array:
         """Return the data of some attributes ``(n * len(attributes), ...)``, sample by sample."""
         if self.whole is not None and tuple(attributes) == self.inputs:
