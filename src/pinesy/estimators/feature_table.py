@@ -134,7 +134,7 @@ def one_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:
         if len(sample) != 1:
             raise TableError(f"one sample is explained at a time; got a table of {len(sample)}")
         return {name: column.to_numpy().tolist()[0] for name, column in frame.items()}
-    if (row := row_values(sample, TableError)) is not None:
+    if (row := row_values(sample)) is not None:
         return row
     values: list[Hashable] = np.asarray(sample).ravel().tolist()
     if len(values) != len(names):

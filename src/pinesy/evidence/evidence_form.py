@@ -25,11 +25,9 @@ from pinesy._common.validation import (
 )
 from pinesy.evidence.frames import (
     frame_columns,
-    frame_titles,
     is_column,
     is_frame,
     ordered_columns,
-    row_titles,
     row_values,
 )
 from pinesy.evidence.plain_values import ID, degrees_of_value, degrees_of_values, is_scalar
@@ -270,10 +268,11 @@ def by_input(
     """
     if isinstance(evidence, Mapping):
         return evidence
-    titles = frame_titles(evidence) or row_titles(evidence)
-    if titles is None or {a.name for a in attributes}.isdisjoint(map(str, titles)):
+    columns = frame_columns(evidence)
+    if columns is None:
+        columns = row_values(evidence, [a.name for a in attributes])
+    if columns is None or {a.name for a in attributes}.isdisjoint(columns):
         return None
-    columns = frame_columns(evidence) or row_values(evidence) or {}
     contents: dict[str, Any] = {}
     for attribute in attributes:
         labels = [f"{attribute.name}={value}" for value in attribute.domain]

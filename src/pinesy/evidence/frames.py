@@ -5,9 +5,10 @@ pandas' Index and pyarrow's Array have, too. A *row* of a frame is pandas' Serie
 the columns as its index; those of other libraries are dicts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,30 +19,26 @@ from pinesy.exceptions import DataError, PinesyError
 #: Where types live that are no data frames. Nothing else is asked of them: narwhals is imported
 #: for what comes from another library.
 _OWN = frozenset(["builtins", "numpy", "pinesy"])
-
-
-def frame_titles(content: object) -> list[Any] | None:
-    """Return the titles of the columns of a data frame; None for anything else.
-
-    Examples
-    --------
-    >>> frame_titles({"smoker": "no"}) is None
-    True
-    """
-    if type(content).__module__.partition(".")[0] in _OWN or not hasattr(content, "__len__"):
-        return None
-    narwhals = import_module("narwhals")
-    if not narwhals.dependencies.is_into_dataframe(content):
-        return None
-    try:
-        return list(narwhals.from_native(content, eager_only=True).columns)
-    except narwhals.exceptions.DuplicateError:  # pandas and pyarrow allow this
-        return list(getattr(content, "column_names", getattr(content, "columns", ())))
+#: For types of other libraries, whether they are data frames.
+_FRAME_TYPES: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def is_frame(content: object) -> bool:
-    """Return whether a content is a data frame."""
-    return frame_titles(content) is not None
+    """Return whether a content is a data frame.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> is_frame(pandas.DataFrame({"age": [70, 41]})), is_frame({"age": [70, 41]})
+    (True, False)
+    """
+    content_type = type(content)
+    if content_type.__module__.partition(".")[0] in _OWN or not hasattr(content, "__len__"):
+        return False
+    if content_type not in _FRAME_TYPES:
+        dependencies = import_module("narwhals").dependencies
+        _FRAME_TYPES[content_type] = dependencies.is_into_dataframe(content)
+    return _FRAME_TYPES[content_type]
 
 
 def frame_columns(content: Any, error: type[PinesyError] = DataError) -> dict[str, Any] | None:
@@ -55,25 +52,29 @@ def frame_columns(content: Any, error: type[PinesyError] = DataError) -> dict[st
     >>> frame_columns(pandas.DataFrame({"age": [70, 41]}))["age"].tolist()
     [70, 41]
     """
-    titles = frame_titles(content)
-    if titles is None:
+    if not is_frame(content):
         return None
-    names = column_titles(titles, error)
-    frame = import_module("narwhals").from_native(content, eager_only=True)
-    columns = frame.iter_columns()  # a title may be a number, which would select a row
-    return {name: column.to_native() for name, column in zip(names, columns, strict=True)}
+    narwhals = import_module("narwhals")
+    try:
+        frame = narwhals.from_native(content, eager_only=True)
+    except narwhals.exceptions.DuplicateError:  # pandas and pyarrow allow this
+        column_titles(_titles(content), error)
+        raise
+    # A title may be a number, by which narwhals would select a row.
+    columns = [column.to_native() for column in frame.iter_columns()]
+    return dict(zip(column_titles(frame.columns, error), columns, strict=True))
 
 
-def row_titles(content: object) -> list[Any] | None:
-    """Return the index of a row of a data frame, or of any other Series of pandas; else None."""
-    if type(content).__module__.partition(".")[0] in _OWN or not hasattr(content, "index"):
-        return None
-    is_row = import_module("narwhals").dependencies.is_pandas_like_series(content)
-    return list(content.index) if is_row else None
+def _titles(frame: Any) -> list[Any]:
+    """Return the titles of the columns, even if two are the same."""
+    is_arrow = import_module("narwhals").dependencies.is_pyarrow_table(frame)
+    return list(frame.column_names if is_arrow else frame.columns)
 
 
-def row_values(content: Any, error: type[PinesyError] = DataError) -> dict[str, Any] | None:
-    """Return the values of a row of a data frame by the names of the columns; else None.
+def row_values(content: Any, known: Collection[str] | None = None) -> dict[str, Any] | None:
+    """Return the values of a row of a data frame by the names of the columns.
+
+    None for anything else, and for a Series of pandas whose index has none of the `known` names.
 
     Examples
     --------
@@ -81,10 +82,13 @@ def row_values(content: Any, error: type[PinesyError] = DataError) -> dict[str, 
     >>> row_values(pandas.DataFrame({"age": [70, 41], "smoker": ["no", "yes"]}).iloc[1])
     {'age': 41, 'smoker': 'yes'}
     """
-    titles = row_titles(content)
-    if titles is None:
+    if type(content).__module__.partition(".")[0] in _OWN or not hasattr(content, "index"):
         return None
-    names = column_titles(titles, error)
+    if not import_module("narwhals").dependencies.is_pandas_like_series(content):
+        return None
+    if known is not None and set(map(str, content.index)).isdisjoint(known):
+        return None
+    names = column_titles(content.index)
     return dict(zip(names, content.to_dict().values(), strict=True))
 
 
@@ -124,10 +128,9 @@ def ordered_columns(content: Any, labels: Iterable[str], description: str) -> An
     >>> ordered_columns(frame, ["clear", "dark"], "attribute 'sky'")
     array([[0.25, 1.  ]])
     """
-    titles = frame_titles(content)
-    if titles is None:
+    if not is_frame(content):
         return content
-    names, expected = [str(title) for title in titles], list(labels)
+    names, expected = [str(title) for title in _titles(content)], list(labels)
     if sorted(names) == sorted(expected):
         return np.asarray(content)[:, [names.index(label) for label in expected]]
     if names == [str(index) for index in range(len(names))]:
