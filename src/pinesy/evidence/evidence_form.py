@@ -113,26 +113,30 @@ class EvidenceForm:
     concluded: frozenset[str] = frozenset()
     others: Collection[str] = ()
 
-    def rows(self, evidence: Evidence, transform: Transform = None) -> Rows:
+    def rows(
+        self, evidence: Evidence, transform: Transform = None, *, probabilities: bool = False
+    ) -> Rows:
         """Check the form of `evidence` and return it as rows of columns.
 
-        With a `transform`, distributions in it are of probabilities, except for each `Possibility`.
+        Distributions in it are `probabilities` where this is true or a `transform` is given, except
+        for each `Possibility`. Without a `transform` they stay what they are.
         """
         change = None if transform is None else as_transform(transform)
+        probabilities = probabilities or change is not None
         if isinstance(evidence, np.ndarray):
-            return self._flat_rows(evidence, change)
+            return self._flat_rows(evidence, change, probabilities)
         if isinstance(evidence, Mapping):
             flat = self._joined_arrays(evidence)
             if flat is None:
-                return self._rows_by_input(evidence, change)
-            return self._flat_rows(flat, change)
+                return self._rows_by_input(evidence, change, probabilities)
+            return self._flat_rows(flat, change, probabilities)
         contents = by_input(evidence, self.attributes, self.known, self.concluded, self.others)
         if contents is not None:
-            return self._rows_by_input(contents, change)
+            return self._rows_by_input(contents, change, probabilities)
         # Only for a frame: there may be thousands of labels, and arrays need none.
         labels = (f"{a.name}={value}" for a in self.attributes for value in a.domain)
         evidence = ordered_columns(evidence, labels, "the array of inputs")
-        return self._flat_rows(_as_array(evidence, "the array of inputs"), change)
+        return self._flat_rows(_as_array(evidence, "the array of inputs"), change, probabilities)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -170,7 +174,9 @@ class EvidenceForm:
         except TypeError:  # a slice with gaps is not contiguous in memory
             return None
 
-    def _rows_by_input(self, evidence: Mapping[Any, Any], transform: Transformation | None) -> Rows:
+    def _rows_by_input(
+        self, evidence: Mapping[Any, Any], transform: Transformation | None, probabilities: bool
+    ) -> Rows:
         """Return the rows of evidence that has a content for each input."""
         attributes = self.attributes
         for key in evidence:
@@ -181,7 +187,7 @@ class EvidenceForm:
                 )
         contents = by_name(evidence, "input", DegreeError)
         self._check_names(contents)
-        degree_name = "possibility" if transform is None else "probability"
+        degree_name = "probability" if probabilities else "possibility"
         readings = [_reading(contents[a.name], a, degree_name) for a in attributes]
         sizes = {len(reading.array) for reading in readings if reading.is_batch}
         if sizes:
@@ -203,11 +209,14 @@ class EvidenceForm:
                 )
         is_batch = shapes == {2}
         arrays = arrays if is_batch else [a[None, :] for a in arrays]
-        change = None
+        change, indices = None, list[int]()
+        if probabilities:
+            indices = [i for i, reading in enumerate(readings) if not reading.is_possibility]
         if transform is not None:
-            unchanged = (i for i, reading in enumerate(readings) if reading.is_possibility)
-            change = _row_transform(self, transform, tuple(unchanged))
-        return Rows(attributes, arrays, len(arrays[0]) if arrays else 1, is_batch, 0, change)
+            unchanged = tuple(i for i, reading in enumerate(readings) if reading.is_possibility)
+            change = _row_transform(self, transform, unchanged)
+        n = len(arrays[0]) if arrays else 1
+        return Rows(attributes, arrays, n, is_batch, 0, change, indices)
 
     def _check_names(self, contents: Mapping[str, object]) -> None:
         """Raise for attributes that take no evidence, unknown names and inputs without content.
@@ -228,7 +237,9 @@ class EvidenceForm:
                 "value has possibility 1)"
             )
 
-    def _flat_rows(self, array: npt.NDArray[Any], transform: Transformation | None) -> Rows:
+    def _flat_rows(
+        self, array: npt.NDArray[Any], transform: Transformation | None, probabilities: bool
+    ) -> Rows:
         """Return the rows of an array that holds the degrees of all inputs."""
         check_unmasked(array, "the array of inputs")
         if array.ndim not in (1, 2) or array.shape[-1] != self._columns:
@@ -240,7 +251,8 @@ class EvidenceForm:
         _check_numbers(array, "the array of inputs")
         rows = array if array.ndim == 2 else array[None, :]
         change = None if transform is None else _row_transform(self, transform, ())
-        return Rows(self.attributes, [rows], len(rows), array.ndim == 2, 0, change)
+        indices = range(len(self.attributes) if probabilities else 0)
+        return Rows(self.attributes, [rows], len(rows), array.ndim == 2, 0, change, indices)
 
     @cached_property
     def _columns(self) -> int:

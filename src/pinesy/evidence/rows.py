@@ -1,5 +1,6 @@
 """Samples as rows of input columns: what evidence is brought to, and what programs take."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,8 @@ from pinesy.transforms import RowTransform, check_probabilities
 class Rows:
     """The input distributions of all samples: one array an attribute, or one for all of them.
 
-    Errors count the rows from `first` on. With a `transform` they are probabilities, and become
-    possibilities block by block.
+    Errors count the rows from `first` on. `probabilities` has the indices of the attributes whose
+    distributions are probabilities. With a `transform` they become possibilities block by block.
     """
 
     attributes: tuple[Attribute, ...]
@@ -27,6 +28,7 @@ class Rows:
     is_batch: bool
     first: int = 0
     transform: RowTransform | None = None
+    probabilities: Collection[int] = ()
 
     def block(self, first: int, last: int) -> FloatArray:
         """Return the possibilities of samples ``first .. last-1`` as contiguous rows."""
@@ -68,11 +70,11 @@ class Rows:
         for index, attribute in enumerate(self.attributes):
             where = f"attribute {attribute.name!r}" + f", row {self.first + row}" * self.is_batch
             distribution = degrees[columns[attribute.name]]
-            if self.transform is None or index in self.transform.left_out:
-                check_distribution(distribution, attribute.domain, where)
-            else:
+            if index in self.probabilities:
                 with placed(where):
                     check_probabilities(distribution, attribute.domain)
+            else:
+                check_distribution(distribution, attribute.domain, where)
 
 
 def side_by_side(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -175,10 +175,10 @@ def answers(
 ) -> tuple[TrainingBatch, dict[str, Rows]]:
     """Check samples; return them and the right value of each final output, by its position."""
     batch = batch_of(cascade, evidence, targets)
-    return batch, answer_positions(cascade, batch.targets)
+    return batch, final_positions(cascade, batch.targets)
 
 
-def answer_positions(cascade: Cascade, targets: Mapping[str, Target]) -> dict[str, Rows]:
+def final_positions(cascade: Cascade, targets: Mapping[str, Target]) -> dict[str, Rows]:
     """Return the right value of each final output, by its position; see `accuracy`."""
     final = [a.name for a in cascade.outputs if a.name in targets]
     return {name: _positions(targets[name]) for name in final or targets}

@@ -17,7 +17,7 @@ from pinesy.engine.program import Inference
 from pinesy.evidence.targets import Target, rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.comparison import answer_positions
+from pinesy.learning.comparison import final_positions
 from pinesy.learning.learning_arguments import Tolerance, resolve, resolve_groups
 from pinesy.model.perceptions import (
     RawSamples,
@@ -458,7 +458,7 @@ def _validation(
     samples = RawSamples.of(pair[0], inputs, "samples of the validation data")
     if search.get("metric", accuracy) is accuracy:
         with placed("the validation data"):
-            answer_positions(rules, rule_set_targets(rules, pair[1], samples.n))
+            final_positions(rules, rule_set_targets(rules, pair[1], samples.n))
     return samples, pair[1]
 
 
