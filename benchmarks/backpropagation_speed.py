@@ -10,9 +10,9 @@ from measure import Line, best_times
 
 from pinesy import Cascade, antipignistic
 from pinesy._common.validation import FloatArray
+from pinesy.evidence.targets import Target
 from pinesy.inverse import backpropagate, posterior
 from pinesy.problems import addition, addition_labels, sudoku
-from pinesy.rulebase.targets import Target
 
 SECTION = "backpropagation"
 SEED = 0

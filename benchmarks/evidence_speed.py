@@ -6,7 +6,7 @@ import numpy as np
 from measure import Line, best_times
 
 from pinesy._common.caching import load_kernels
-from pinesy.engine.rows import KERNELS
+from pinesy.engine.number_types import KERNELS
 from pinesy.problems import addition
 
 SEED = 0

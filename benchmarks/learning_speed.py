@@ -17,13 +17,13 @@ from measure import Line, best_times, exponent
 from pinesy import RuleSet, learn
 from pinesy._common.validation import FloatArray
 from pinesy.engine.program import Program
+from pinesy.evidence.targets import Target
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_passes import Measured
 from pinesy.learning.stages import CascadeStages
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from pinesy.rulebase.cascade import as_cascade
-from pinesy.rulebase.targets import Target
 
 SECTION = "learning"
 SEED = 0

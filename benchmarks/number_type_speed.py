@@ -11,8 +11,8 @@ import numpy.typing as npt
 from inference_speed import evidence_of, needed
 from measure import Line
 
+from pinesy.engine.number_types import NUMBER_TYPES, number_type, rounded
 from pinesy.engine.program import Program
-from pinesy.engine.rows import NUMBER_TYPES, number_type, rounded
 from pinesy.problems import addition
 
 SECTION = "number types"

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 
 class Table:
@@ -17,3 +18,21 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+def frame_of(columns: list[Any], rows: Any) -> Any:
+    """Return a data frame of pandas, whose titles may repeat and may be numbers."""
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(np.asarray(rows), columns=columns)
+
+
+def frames(columns: dict[str, Any]) -> list[Any]:
+    """Return columns as a data frame of each library that is installed."""
+    libraries = [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")]
+    constructors = []
+    for library, name in libraries:
+        try:
+            constructors.append(getattr(__import__(library), name))
+        except ImportError:
+            continue
+    return [constructor(columns) for constructor in constructors]

@@ -38,7 +38,7 @@ _NAMES = {
     "pinesy.rulebase.functions": "function joint",
     "pinesy.rulebase.rule_set": "RuleSet",
     "pinesy.rulebase.parse": "parse parse_rule",
-    "pinesy.rulebase.targets": "Target",
+    "pinesy.evidence.targets": "Target",
     "pinesy.rulebase.semantics_comparison": "compare_semantics",
     "pinesy.rules": (
         "Attribute Compound If Iff Premise Proposition Rule all_of any_of at_least at_most exactly"

@@ -4,6 +4,7 @@ from pinesy.calibration import CalibratedRules, ConformalTransform, PredictionSe
 from pinesy.concepts import Shortcuts, check_concepts, shortcuts
 from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
 from pinesy.equations import MaxMinSystem, MinMaxSystem, minmax_product
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import (
     CascadeError,
     DataError,
@@ -58,7 +59,6 @@ from pinesy.rulebase.parse import parse, parse_rule
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rulebase.semantics_comparison import compare_semantics
-from pinesy.rulebase.targets import Target
 from pinesy.rules import (
     Attribute,
     Compound,

@@ -17,6 +17,7 @@ ROWS = [
     ["_common"],
     ["transforms", "equations"],
     ["rules"],
+    ["evidence"],
     ["engine"],
     ["semantics"],
     ["rulebase"],
@@ -42,12 +43,8 @@ LAYERS = {name: layer for layer, row in enumerate(ROWS) for name in row}
 #: Imports for types alone that close a cycle today, by the module that has them.
 TYPE_CYCLES = {
     "pinesy.explanations.outline": "pinesy.explanations.explain",
-    "pinesy.rulebase.cascade_evidence": "pinesy.rulebase.cascade",
-    "pinesy.rulebase.functions": "pinesy.rulebase.rule_reader",
-    "pinesy.rulebase.number_text": "pinesy.rulebase.rule_reader",
     "pinesy.rules.propositions": "pinesy.rules.attributes",
     "pinesy.rules.syntax.conditions": "pinesy.rules.attributes",
-    "pinesy.rules.syntax.expression_grammar": "pinesy.rules.syntax.value_reader",
 }
 
 

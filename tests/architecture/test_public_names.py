@@ -21,7 +21,7 @@ MODULES = all_modules()
 
 
 #: Rooms that are not for users: nobody imports from them but the library.
-INNER = {"_common", "cli", "display", "engine"}
+INNER = {"_common", "cli", "display", "engine", "evidence"}
 
 
 def public_modules() -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from messages import raises_saying
-from named_columns import Table
+from named_columns import frame_of
 from pinesy import Attribute, DataError, Iff, RuleSet, learn
 
 SKY, RAIN = Attribute("sky", ["clear", "dark"]), Attribute("rain", ["no", "yes"])
@@ -18,11 +18,11 @@ TURNED = np.array(DARK)[:, ::-1]
 @pytest.mark.parametrize(
     "evidence",
     [
-        Table(["sky=dark", "sky=clear"], TURNED),
-        Table([0, 1], DARK),
-        {"sky": Table(["dark", "clear"], TURNED)},
-        {"sky": Table(["clear", "dark"], DARK)},
-        {"sky": Table([0, 1], DARK)},
+        frame_of(["sky=dark", "sky=clear"], TURNED),
+        frame_of([0, 1], DARK),
+        {"sky": frame_of(["dark", "clear"], TURNED)},
+        {"sky": frame_of(["clear", "dark"], DARK)},
+        {"sky": frame_of([0, 1], DARK)},
     ],
 )
 def test_inference(evidence: Any) -> None:
@@ -32,15 +32,15 @@ def test_inference(evidence: Any) -> None:
 def test_numbers_as_values() -> None:
     digit, even = Attribute("digit", [2, 1, 0]), Attribute("even", [False, True])
     rules = RuleSet([Iff(digit.isin({0, 2})).then(even.isin({True}))])
-    table = Table([0, 1, 2], [[1.0, 0.0, 0.5]])
+    table = frame_of([0, 1, 2], [[1.0, 0.0, 0.5]])
     assert rules.infer({"digit": table}).degrees.tolist() == [[0.0, 1.0]]
-    two_or_one = Table([2, 1, 0], [[0.5, 1.0, 0.0]])
+    two_or_one = frame_of([2, 1, 0], [[0.5, 1.0, 0.0]])
     assert rules.infer({"digit": two_or_one}).degrees.tolist() == [[1.0, 0.5]]
 
 
 def test_targets() -> None:
     given = learn(RULES, {"sky": DARK}, [[0.5, 1.0], [0.75, 1.0]])
-    named = learn(RULES, {"sky": DARK}, Table(["yes", "no"], [[1.0, 0.5], [1.0, 0.75]]))
+    named = learn(RULES, {"sky": DARK}, frame_of(["yes", "no"], [[1.0, 0.5], [1.0, 0.75]]))
     assert named.cascade == given.cascade
     assert given.cascade["rain"].r.any()
 
@@ -48,10 +48,19 @@ def test_targets() -> None:
 @pytest.mark.parametrize(
     ("evidence", "says"),
     [
-        (Table(["dark", "clear"], TURNED), ["the array of inputs", "must be sky=clear, sky=dark"]),
-        ({"sky": Table(["dark", "bright"], TURNED)}, ["attribute 'sky'", "dark, bright", "array"]),
-        ({"sky": Table(["dark", "dark"], TURNED)}, ["attribute 'sky'", "must be clear, dark"]),
-        ({"sky": Table(["dark"], TURNED)}, ["attribute 'sky'", "must be clear, dark"]),
+        (
+            frame_of(["dark", "clear"], TURNED),
+            ["the array of inputs", "must be sky=clear, sky=dark"],
+        ),
+        (
+            {"sky": frame_of(["dark", "bright"], TURNED)},
+            ["attribute 'sky'", "dark, bright", "array"],
+        ),
+        (
+            {"sky": frame_of(["dark", "dark"], TURNED)},
+            ["attribute 'sky'", "must be clear, dark"],
+        ),
+        ({"sky": frame_of(["dark"], TURNED[:, :1])}, ["attribute 'sky'", "must be clear, dark"]),
     ],
 )
 def test_other_columns(evidence: Any, says: list[str]) -> None:

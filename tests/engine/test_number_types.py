@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Iff, RuleSet
-from pinesy.engine.rows import as_degrees, rounded
+from pinesy.engine.number_types import as_degrees, rounded
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.problems import addition
 from strategies import BatchCase, Case, FloatArray, batches, cases

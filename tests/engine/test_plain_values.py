@@ -9,6 +9,7 @@ import pandas
 import pytest
 
 from messages import raises_saying
+from named_columns import frames
 from pinesy import (
     Attribute,
     CascadeError,
@@ -201,55 +202,37 @@ def test_errors(evidence: Any, error: Any, parts: list[str]) -> None:
 # --- tables ------------------------------------------------------------------------------------
 
 
-def tables() -> list[Any]:
-    """Return tables of the samples, from the libraries that are there."""
-    found: list[Any] = []
-    for library in ("pandas", "polars"):
-        try:
-            module = __import__(library)
-        except ImportError:
-            continue
-        found.append(module.DataFrame(MANY))
-    return found
-
-
-class PolarsColumn:
-    """A column as polars has them: of no index, and an array of objects if something is missing."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self.values = values
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def to_numpy(self) -> Any:
-        return np.array(self.values, dtype=object)
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        return self.to_numpy()
-
-
-class PolarsTable:
-    """A table as polars has them."""
-
-    columns = (*MANY, "id")
-
-    def __getitem__(self, name: str) -> PolarsColumn:
-        return PolarsColumn(MANY[name])
-
-
-def test_a_table_without_an_index() -> None:
-    assert inferred(PolarsTable()) == WANTED
-    assert inferred({name: PolarsTable()[name] for name in MANY}) == WANTED
-
-
 def test_a_table_of_values() -> None:
-    for table in tables():
+    for table in frames(MANY):
         assert inferred(table) == WANTED
         assert inferred({name: table[name] for name in MANY}) == WANTED
 
 
-def test_columns_that_are_passed_over() -> None:
+def test_a_table_of_degrees() -> None:
+    hot = {
+        f"{name}={value}": degrees[:, index]
+        for name, degrees in MANY_HOT.items()
+        for index, value in reversed([*enumerate(RULES.attributes[name].domain)])
+    }
+    for table in frames(hot):
+        assert inferred(table) == WANTED
+    for table in frames({"no": MANY_HOT["smoker"][:, 1], "yes": MANY_HOT["smoker"][:, 0]}):
+        assert inferred({**MANY, "smoker": table}) == WANTED
+
+
+def test_an_array_of_arrow() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    assert inferred({name: pyarrow.array(values) for name, values in MANY.items()}) == WANTED
+
+
+def test_titles_that_repeat() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table([["no"], ["no"], [2]], names=["smoker", "smoker", "stairs"])
+    with raises_saying(DataError, "two columns 'smoker'"):
+        inferred(table)
+
+
+def test_columns_that_are_ignored() -> None:
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"id": range(5), **MANY, "risk": "low", "weather": "sun"})
     assert inferred(table) == WANTED
@@ -312,7 +295,7 @@ def test_a_domain_value_is_looked_up_once() -> None:
 
 
 def test_a_sample_may_have_what_is_declared_and_unused() -> None:
-    """As columns of a table: declared ones and `id` are passed over, others are refused."""
+    """As columns of a table: declared ones and `id` are ignored, others are refused."""
     rules = parse("number age number weight attribute y in {no, yes} if age >= 65 then y in {yes}")
     one = {"age": 70, "weight": 80.5, "id": 7}
     assert rules.infer(one)["y"].best == "yes"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messages import raises_saying
-from named_columns import Table
+from named_columns import frame_of
 from pinesy import (
     Attribute,
     DegreeError,
@@ -104,7 +104,7 @@ def test_plain_values_and_possibilities_stay_what_they_are() -> None:
 def test_a_table_of_probabilities() -> None:
     names = [f"{a.name}={value}" for a in RULES.inputs for value in a.domain]
     rows = np.hstack([*evidence(4).values()])
-    table: Any = Table(names, rows)
+    table: Any = frame_of(names, rows)
     expected = degrees(RULES.infer(rows, transform="antipignistic"))
     assert degrees(RULES.infer(table, transform="antipignistic")) == expected
 

@@ -9,9 +9,9 @@ import pytest
 import pinesy as p
 from messages import raises_saying
 from pinesy.calibration import coverage
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import PinesyError
 from pinesy.learning import evaluate
-from pinesy.rulebase.targets import Target
 
 A, B = p.Attribute("a", [0, 1]), p.Attribute("b", ["x", "y"])
 IS_0, IS_X = A.isin({0}), B.isin({"x"})

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pinesy import Attribute, Cascade, Iff, Possibility, RuleSet
+from pinesy.evidence.targets import Target
 from pinesy.inverse import backpropagate
-from pinesy.rulebase.targets import Target
 
 A, B, C = Attribute("a", (0, 1, 2)), Attribute("b", (0, 1)), Attribute("c", (0, 1))
 SAME = RuleSet([Iff(A.isin([v])).then(B.isin([v])) for v in (0, 1)])

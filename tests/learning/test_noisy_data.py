@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from learning.oracle_help import SKIP, parts, random_samples
 from messages import raises_saying
 from pinesy import Attribute, If, Iff, Possibility, RuleSet, learn, load, save
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DegreeError
 from pinesy.learning import (
     DecisionScores,
@@ -19,7 +20,6 @@ from pinesy.learning import (
     learn_batches,
 )
 from pinesy.learning.refinement import LogLoss, log_loss
-from pinesy.rulebase.targets import Target
 
 X = Attribute("x", ["a", "b", "c"])
 Y = Attribute("y", ["yes", "no", "maybe"])

@@ -17,7 +17,7 @@ from sklearn import linear_model as linear
 from sklearn.base import clone
 
 from messages import raises_saying
-from named_columns import Table
+from named_columns import frame_of
 from pinesy import (
     Attribute,
     Cascade,
@@ -536,14 +536,14 @@ def test_either_spelling_of_a_transformation() -> None:
 def test_tables_are_matched_by_the_names_of_their_columns() -> None:
     model, digits = sums(), DIGITS[SAMPLES]
     named = NAMES
-    turned = Table(named[::-1], SAMPLES[:, ::-1])
+    turned = frame_of(named[::-1], SAMPLES[:, ::-1])
     assert np.array_equal(model.evidence(turned), model.evidence(SAMPLES))
-    assert np.array_equal(model.evidence(Table([0, 1, 2, 3], SAMPLES)), model.evidence(SAMPLES))
+    assert np.array_equal(model.evidence(frame_of([0, 1, 2, 3], SAMPLES)), model.evidence(SAMPLES))
     with raises_saying(DataError, "samples is a table with the columns a, b, c, d", "be a_1, a_2"):
-        model.predict(Table(["a", "b", "c", "d"], SAMPLES))
+        model.predict(frame_of(["a", "b", "c", "d"], SAMPLES))
     one, other = Recorder(), Recorder()
     sums(perception=one).fit(SAMPLES, LABELS, digits)
-    sums(perception=other).fit(SAMPLES, LABELS, Table(named[::-1], digits[:, ::-1]))
+    sums(perception=other).fit(SAMPLES, LABELS, frame_of(named[::-1], digits[:, ::-1]))
     assert np.array_equal(one.taught[0][1], other.taught[0][1])
 
 

@@ -30,8 +30,8 @@ from pinesy import (
     smallest_change,
     why_not,
 )
-from pinesy.engine.plain_values import degrees_of_values
-from pinesy.rulebase.targets import Target
+from pinesy.evidence.plain_values import degrees_of_values
+from pinesy.evidence.targets import Target
 
 AGE = Attribute.number("age", cuts=[30, 65], blur=2)
 BANDS = Attribute.number("age", cuts=[30, 65], names=["young", "adult", "old"])

@@ -13,8 +13,7 @@ from messages import raises_saying
 from pinesy import Attribute
 from pinesy.exceptions import DataError, DataWarning
 from pinesy.samples import read_samples, read_table
-from pinesy.samples.cells import BLANK_WORDS, is_blank, read_column
-from pinesy.samples.file_layout import FileOptions
+from pinesy.samples.file_layout import BLANK_WORDS, FileOptions, is_blank, read_column
 
 SMOKER, AGE = Attribute("smoker", ["yes", "no"]), Attribute.number("age", [50])
 

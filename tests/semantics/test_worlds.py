@@ -28,7 +28,7 @@ from pinesy import (
 )
 from pinesy.exceptions import CascadeError, RuleSetError
 from pinesy.problems import addition, sudoku
-from pinesy.rulebase.cascade_evidence import joint_part, world_parts
+from pinesy.rulebase.cascade_worlds import joint_part, world_parts
 from pinesy.semantics import SEMANTICS
 from pinesy.semantics.semirings import NumpyWeights
 from pinesy.semantics.worlds import marginals

@@ -128,34 +128,6 @@ def check_known(
         raise error(f"{problem}{suggestion(name, known)}")
 
 
-def in_order(content: Any, labels: Iterable[str], what: str) -> Any:
-    """Return a table with named columns as an array with its columns in the order of `labels`.
-
-    What has no columns is returned as it is; columns that are only numbered are in order.
-
-    Examples
-    --------
-    >>> class Table:
-    ...     columns = ["dark", "clear"]
-    ...     def __array__(self, dtype=None, copy=None):
-    ...         return np.array([[1.0, 0.25]])
-    >>> in_order(Table(), ["clear", "dark"], "attribute 'sky'")
-    array([[0.25, 1.  ]])
-    """
-    columns = getattr(content, "columns", None)
-    if columns is None:
-        return content
-    names, wanted = [str(name) for name in columns], list(labels)
-    if sorted(names) == sorted(wanted):
-        return np.asarray(content)[:, [names.index(label) for label in wanted]]
-    if names == [str(number) for number in range(len(names))]:
-        return np.asarray(content)
-    raise DataError(
-        f"{what} is a table with the columns {listed(names)}; they must be {listed(wanted)}, in "
-        "any order; or give an array, with its columns in this order"
-    )
-
-
 def check_unmasked(content: object, name: str) -> None:
     """Raise `DataError` for a masked array that hides something: NumPy would read it all the same.
 

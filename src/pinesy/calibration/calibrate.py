@@ -20,7 +20,7 @@ from pinesy.calibration.calibrated_rules import (
     true_values,
 )
 from pinesy.calibration.conformal_transform import ConformalTransform, Unit
-from pinesy.engine.evidence import Evidence, Transform
+from pinesy.evidence.evidence_form import Evidence, Transform
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules

@@ -18,13 +18,12 @@ from pinesy._common.validation import FloatArray, check_degree, check_known, lis
 from pinesy.calibration.conformal_transform import ALL, ConformalTransform
 from pinesy.calibration.prediction_sets import LevelExplanation, LevelWhyNot, PredictionSets
 from pinesy.calibration.score_counts import ScoreCounts, significance
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence, evidence_form, evidence_rows
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, placed
 from pinesy.explanations import explain, why_not
 from pinesy.learning.model_file import LearnedRules
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_evidence import evidence_form, evidence_rows
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition

@@ -18,9 +18,9 @@ from pinesy.calibration.coverage_report import (
 )
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.calibration.score_counts import complement, samples_needed, significance
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.evidence.targets import named_targets, read_targets
 from pinesy.exceptions import DataError, ShapeError
-from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import OUTCOMES
 from pinesy.rules.possibility import Possibility

@@ -16,7 +16,7 @@ from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
 from pinesy.calibration.score_counts import ScoreCounts, exceeds, true_scores, worst_margin_scores
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
 
 FORMAT, VERSION = "pinesy drift monitor", 1

@@ -21,11 +21,11 @@ from pinesy.cli.output import (
     write_json_lines,
     write_rows,
 )
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, UnknownAttributeError
 from pinesy.inverse import Backpropagation, Conflict, Posterior, backpropagate, posterior
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples import Batch, degrees_by_name

@@ -12,9 +12,9 @@ from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.cli import options
 from pinesy.cli.output import say
 from pinesy.cli.training_files import TrainingFiles
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 
 #: Before the name of an input, that of the column with its true values.

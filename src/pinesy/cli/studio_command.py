@@ -11,11 +11,11 @@ from pinesy._common.files import cache_directory, made
 from pinesy._version import __version__
 from pinesy.cli import options
 from pinesy.cli.image_demo import adding_model, split_digits, trained_network
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.storage import load, save
 from pinesy.problems import addition
-from pinesy.rulebase.targets import Target
 from pinesy.samples import Batch
 from pinesy.studio import Session
 from pinesy.studio.row_table import RowTable

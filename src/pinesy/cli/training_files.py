@@ -9,11 +9,11 @@ from typing import Any
 from pinesy._common.validation import FloatArray, listed
 from pinesy.cli import options
 from pinesy.cli.output import watched
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules
 from pinesy.learning.batches import Batches
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import Batch, SampleFile
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import BoolArray, FloatArray, check_integer, shape_of
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DegreeError
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute, check_attribute
 from pinesy.rules.syntax.writer import show_value
 

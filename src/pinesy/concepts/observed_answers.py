@@ -18,8 +18,9 @@ from pinesy._common.masks import positions
 from pinesy._common.names import by_name, column_slices, name_of
 from pinesy._common.validation import BoolArray, as_list, check_known, listed
 from pinesy.engine.program import Program
+from pinesy.evidence.frames import frame_columns
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DomainError, ShapeError, placed
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
@@ -173,8 +174,8 @@ def _combinations(sizes: Sequence[int]) -> Indices:
 def _columns(observed: Any, inputs: Sequence[Attribute]) -> Mapping[str, Any]:
     """Return the values of each input, by name."""
     names = [a.name for a in inputs]
-    if hasattr(observed, "columns"):
-        observed = {name: observed[name] for name in observed.columns}
+    if (columns_by_name := frame_columns(observed)) is not None:
+        observed = columns_by_name
     if isinstance(observed, Mapping):
         by_input = by_name(observed, "input")
         missing = [name for name in names if name not in by_input]

@@ -15,10 +15,20 @@ from pinesy._common.threads import n_threads, share
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.derivatives import Derivatives
-from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
 from pinesy.engine.linker import link
-from pinesy.engine.rows import FLOAT64, KERNELS, NumberType, Rows, as_degrees, code_in, number_type
+from pinesy.engine.number_types import (
+    FLOAT64,
+    KERNELS,
+    NumberType,
+    as_degrees,
+    block_in,
+    code_in,
+    number_type,
+    refuse_in,
+)
 from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.evidence.evidence_form import Evidence, EvidenceForm, Transform
+from pinesy.evidence.rows import Rows
 from pinesy.exceptions import DomainError, ShapeError, UnknownAttributeError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -293,8 +303,8 @@ def run(code: Code, rows: Rows) -> npt.NDArray[Any]:
 
 def _run_one(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     kernels, work = _kernels(code), np.empty((code.n_slots, 1), code.dtype)
-    if kernels.run_one(rows.block(0, 1, code.dtype), out, *code.program, work) >= 0:
-        rows.refuse(0, code.dtype)
+    if kernels.run_one(block_in(rows, 0, 1, code.dtype), out, *code.program, work) >= 0:
+        refuse_in(rows, 0, code.dtype)
 
 
 def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
@@ -315,7 +325,7 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
             if columns is not None:
                 bad = kernels.run_columns(*columns, start, stop, out, *code.program, scratch, width)
             else:
-                block = rows.block(start, stop, code.dtype)
+                block = block_in(rows, start, stop, code.dtype)
                 bad = kernels.run_blocks(block, out, start, *code.program, scratch, width)
                 bad = bad if bad < 0 else start + bad
             if bad >= 0:
@@ -326,7 +336,7 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     threads = min(n_threads(), len(starts)) if enough else 1
     bad_rows = [row for row in share(work, starts, threads) if row >= 0]
     if bad_rows:
-        rows.refuse(min(bad_rows), code.dtype)
+        refuse_in(rows, min(bad_rows), code.dtype)
 
 
 def _kernels(code: Code) -> Any:

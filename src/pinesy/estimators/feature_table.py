@@ -1,4 +1,4 @@
-"""What scikit-learn's users give, arrays and tables by the names of their columns, and get."""
+"""Arguments of scikit-learn: features by the names of their columns, labels, weights, seeds."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -18,11 +18,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pinesy._common.names import column_titles
-from pinesy._common.validation import FloatArray, check_degree, listed, object_array
-from pinesy.engine.plain_values import is_missing
+from pinesy._common.validation import listed, object_array
+from pinesy.evidence.frames import frame_columns, row_values
+from pinesy.evidence.plain_values import is_missing
 from pinesy.exceptions import DataWarning, TableError
-from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -35,18 +34,18 @@ def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
     With `reset` the estimator learns the number and the names of its features, else they must be
     the same. Arrays of objects may hold categories.
     """
-    if not hasattr(features, "columns"):
+    frame = frame_columns(features, TableError)
+    if frame is None:
         columns = _columns_of_array(estimator, features, reset)
-        names = names_of_features(estimator)
+        names = fitted_names(estimator)
     else:
-        titles = column_titles(features.columns, TableError)
         if len(features) == 0:
             raise TableError("Found array with 0 sample(s): the table has no rows")
         _check_feature_names(estimator, features, reset=reset)
         _check_n_features(estimator, features, reset=reset)
-        columns = [_column(features[title].to_numpy()) for title in titles.values()]
-        names = list(titles)
-        known = names_of_features(estimator)
+        columns = [_column(column.to_numpy()) for column in frame.values()]
+        names = list(frame)
+        known = fitted_names(estimator)
         if not reset and names != known and not hasattr(estimator, "feature_names_in_"):
             names = known  # scikit-learn has warned: fitted without names
     if reset:
@@ -67,7 +66,7 @@ def _columns_of_array(estimator: Any, features: Any, reset: bool) -> list[npt.ND
     return list(np.asarray(rows, np.float64).T)
 
 
-def names_of_features(estimator: Any) -> list[Any]:
+def fitted_names(estimator: Any) -> list[Any]:
     """Return the names of the features that an estimator was fitted with."""
     names = getattr(estimator, "_column_names", getattr(estimator, "feature_names_in_", None))
     count = getattr(estimator, "n_features_in_", 0)
@@ -90,7 +89,7 @@ def _column(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return object_array(values)
 
 
-def evidence_of(columns: Columns, inputs: Sequence[Attribute]) -> dict[str, Any]:
+def feature_evidence(columns: Columns, inputs: Sequence[Attribute]) -> dict[str, Any]:
     """Return the columns that rules use, as evidence; what was never seen is unknown.
 
     A warning says how many values of which column these are.
@@ -101,10 +100,10 @@ def evidence_of(columns: Columns, inputs: Sequence[Attribute]) -> dict[str, Any]
             f"the rules use {listed(missing)}, and there is no such column; there are "
             f"{listed(list(columns))}"
         )
-    return {a.name: _known(a, columns[a.name]) for a in inputs}
+    return {a.name: _known_values(a, columns[a.name]) for a in inputs}
 
 
-def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
+def _known_values(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
     """Return a column with values outside the domain as unknown."""
     if attribute.scale is not None:
         if column.dtype.kind == "f":
@@ -116,10 +115,10 @@ def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
     values = column.tolist()
     outside = [v for v in values if not is_missing(v) and v not in attribute]
     if outside:
-        some = listed([repr(v) for v in dict.fromkeys(outside)])
+        values_text = listed([repr(v) for v in dict.fromkeys(outside)])
         warn(
             f"column {attribute.name!r}: {len(outside)} of {len(values)} values were never seen in "
-            f"fit ({some:.80}); they are taken as unknown",
+            f"fit ({values_text:.80}); they are taken as unknown",
             DataWarning,
             stacklevel=4,
         )
@@ -127,15 +126,15 @@ def _known(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
 
 
 def one_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return one sample as evidence: a dict, a row of a table, or numbers in the order of names."""
+    """Return one sample as evidence: a dict, a row of a frame, or numbers in the order of names."""
     if isinstance(sample, Mapping):
         return dict(sample)
-    if hasattr(sample, "columns"):
+    if (frame := frame_columns(sample, TableError)) is not None:
         if len(sample) != 1:
             raise TableError(f"one sample is explained at a time; got a table of {len(sample)}")
-        return {str(name): sample[name].to_numpy().tolist()[0] for name in sample.columns}
-    if hasattr(sample, "index") and hasattr(sample, "to_dict"):
-        return {str(name): value for name, value in sample.to_dict().items()}
+        return {name: column.to_numpy().tolist()[0] for name, column in frame.items()}
+    if (row := row_values(sample)) is not None:
+        return row
     values: list[Hashable] = np.asarray(sample).ravel().tolist()
     if len(values) != len(names):
         raise TableError(f"the sample has {len(values)} values; there are {len(names)} features")
@@ -188,39 +187,3 @@ def seed_of(random_state: Any) -> int:
         raise TableError(
             f"random_state is {random_state!r:.60}; give a whole number, a RandomState or None"
         ) from None
-
-
-def as_classes(values: Sequence[Hashable]) -> npt.NDArray[Any]:
-    """Return classes as an array: of their own type, where they have one in common."""
-    array = np.asarray(values)
-    same = array.ndim == 1 and array.tolist() == list(values)
-    return array if same else object_array(values)
-
-
-def class_outcomes(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:
-    """Return whether a class is predicted with a certainty, or why not: a code for each row."""
-    least = check_degree(certainty, "certainty")
-    top = np.sort(pi, axis=1)[:, ::-1]
-    sure = (top[:, 0] > top[:, 1]) & (top[:, 0] - top[:, 1] >= least)
-    undecided = np.where(top[:, -1] == 1.0, "no_rule", "several")
-    return np.where(sure, "decided", np.where(top[:, 0] < 1.0, "contradiction", undecided))
-
-
-def free_name(name: str, taken: Any) -> str:
-    """Return a name that no other column has."""
-    while name in taken:
-        name += "_"
-    return name
-
-
-def target_name(cascade: Cascade, name: str | None) -> str:
-    """Return the attribute that rules predict."""
-    outputs = [a.name for a in cascade.outputs]
-    if name is not None and name in cascade.sets:
-        return name
-    if name is not None or len(outputs) != 1:
-        raise TableError(
-            f"which attribute is predicted? target is {name!r}; the rules conclude on "
-            f"{listed(list(cascade.sets))}"
-        )
-    return outputs[0]

@@ -9,21 +9,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from pinesy._common.validation import FloatArray, listed
+from pinesy._common.validation import FloatArray, check_degree, listed, object_array
 from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.estimators.feature_table import (
     Columns,
-    as_classes,
-    class_outcomes,
-    evidence_of,
-    free_name,
-    names_of_features,
+    feature_evidence,
+    fitted_names,
     one_sample,
     read_features,
     read_labels,
     seed_of,
-    target_name,
     weighted_classes,
 )
 from pinesy.estimators.tree_rules import tree_rules
@@ -121,7 +117,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tree : a fitted `sklearn.tree.DecisionTreeClassifier`
         feature_names : of its features; by default those that it was fitted with, or x0, x1, ...
         """
-        names = names_of_features(tree) if feature_names is None else feature_names
+        names = fitted_names(tree) if feature_names is None else feature_names
         target = options.get("target") or "target"
         return cls(tree_rules(tree, [str(name) for name in names], target), **options)
 
@@ -147,15 +143,17 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(
         self, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
     ) -> None:
-        kept = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
-        columns = {name: column[kept] for name, column in columns.items()}
+        mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
+        columns = {name: column[mask] for name, column in columns.items()}
         for attribute in ("card_", "calibration_"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.training_rows_ = TrainingRows.of(columns)
-        labels, weights = labels[kept], None if weights is None else weights[kept]
+        labels, weights = labels[mask], None if weights is None else weights[mask]
         if self.rules is None:
-            wish = "target" if name is None else str(name)
-            self._induce(columns, labels, weights, self.target or free_name(wish, columns))
+            target = "target" if name is None else str(name)
+            while target in columns:
+                target += "_"
+            self._induce(columns, labels, weights, self.target or target)
         else:
             self._fit_given(as_cascade(self.rules), columns, labels, weights)
 
@@ -176,7 +174,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_given(
         self, cascade: Cascade, columns: Columns, labels: Any, weights: FloatArray | None
     ) -> None:
-        self.target_ = target_name(cascade, self.target)
+        outputs = [a.name for a in cascade.outputs]
+        if self.target not in cascade.sets and (self.target is not None or len(outputs) != 1):
+            raise TableError(
+                f"which attribute is predicted? target is {self.target!r}; the rules conclude on "
+                f"{listed(list(cascade.sets))}"
+            )
+        self.target_ = outputs[0] if self.target is None else self.target
         output = cascade[self.target_].output
         unknown = [v for v in dict.fromkeys(labels.tolist()) if v not in output]
         if unknown:
@@ -189,10 +193,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"method {self.method!r} counts no rows, so it takes no class_weight; leave it "
                 "out, or take method 'counts' or 'gradient'"
             )
-        self.classes_ = as_classes(output.domain)
+        classes = np.asarray(output.domain)  # of their own type, where they have one in common
+        is_same = classes.ndim == 1 and classes.tolist() == list(output.domain)
+        self.classes_ = classes if is_same else object_array(output.domain)
         self.rules_ = cascade
         if self.method != "given":
-            evidence = evidence_of(columns, cascade.inputs)
+            evidence = feature_evidence(columns, cascade.inputs)
             options: dict[str, Any] = {"method": self.method}
             options |= {} if self.method == "exact" else {"weights": weights}
             result = learn(cascade, evidence, {self.target_: labels.tolist()}, **options)
@@ -209,7 +215,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _table(self, features: Any) -> dict[str, Any]:
         """Return rows as evidence."""
         check_is_fitted(self)
-        return evidence_of(read_features(self, features, reset=False), self.rules_.inputs)
+        return feature_evidence(read_features(self, features, reset=False), self.rules_.inputs)
 
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
         """Return the probability of each class: the inverse antipignistic transformation.
@@ -236,9 +242,9 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = self.classes_[pi.argmax(axis=1)]
         if certainty is None:
             return np.asarray(best)
-        said = best.astype(object)
-        said[class_outcomes(pi, certainty) != "decided"] = None
-        return np.asarray(said)
+        predicted = best.astype(object)
+        predicted[_class_outcomes(pi, certainty) != "decided"] = None
+        return np.asarray(predicted)
 
     def outcomes(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803
         """Return whether ``predict(X, certainty)`` decides, or why not: a code for each sample.
@@ -248,7 +254,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rules exclude every class to some degree, and none is far enough ahead; ``"several"``:
         several classes remain that are nearly as possible.
         """
-        return class_outcomes(self.predict_possibility(X), certainty)
+        return _class_outcomes(self.predict_possibility(X), certainty)
 
     # --- guarantees ----------------------------------------------------------------------------
 
@@ -280,7 +286,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.training_rows_.refuse(columns)
             self.calibration_ = calibrate(
                 self.rules_,
-                evidence_of(columns, self.rules_.inputs),
+                feature_evidence(columns, self.rules_.inputs),
                 {self.target_: labels.tolist()},
                 weights=weights,
                 class_conditional=class_conditional,
@@ -370,7 +376,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _evidence(self, x: Any) -> dict[str, Any]:
         check_is_fitted(self)
-        sample = one_sample(x, names_of_features(self))
+        sample = one_sample(x, fitted_names(self))
         return {a.name: sample.get(a.name) for a in self.rules_.inputs}
 
     def points(self, x: Any) -> list[CardLine]:
@@ -393,7 +399,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "card_"):
             return str(self.card_)
         if hasattr(self, "rules_"):
-            return "\n".join(str(one) for one in self.rules_.rule_sets)
+            return "\n".join(map(str, self.rules_.rule_sets))
         return repr(self)
 
     def _html_repr(self) -> str:
@@ -407,7 +413,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._html_repr()
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what data are taken: numbers, categories, and missing ones."""
+        """Return scikit-learn's tags: numbers, categories and missing values are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _class_outcomes(pi: FloatArray, certainty: float) -> npt.NDArray[np.str_]:
+    """Return whether a class is predicted with a certainty, or why not: a code for each row."""
+    least = check_degree(certainty, "certainty")
+    top = np.sort(pi, axis=1)[:, ::-1]
+    is_ahead = (top[:, 0] > top[:, 1]) & (top[:, 0] - top[:, 1] >= least)
+    undecided = np.where(top[:, -1] == 1.0, "no_rule", "several")
+    return np.where(is_ahead, "decided", np.where(top[:, 0] < 1.0, "contradiction", undecided))

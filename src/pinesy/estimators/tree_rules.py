@@ -64,8 +64,8 @@ def _inputs(
         for feature, limits in bounds.items():
             cuts.setdefault(feature, set()).update(z for z in limits if np.isfinite(z))
     return {
-        names[feature]: Attribute.number(names[feature], [f"<={cut!r}" for cut in sorted(places)])
-        for feature, places in sorted(cuts.items())
+        names[feature]: Attribute.number(names[feature], [f"<={cut!r}" for cut in sorted(values)])
+        for feature, values in sorted(cuts.items())
     }
 
 

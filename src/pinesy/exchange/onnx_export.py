@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pinesy.engine.evidence import Transform
 from pinesy.engine.program import Program
+from pinesy.evidence.evidence_form import Transform
 from pinesy.exceptions import DataError, DomainError
 from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
 from pinesy.exchange.onnx_rules import Numbers, add_rules

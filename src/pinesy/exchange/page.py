@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from pinesy._version import __version__
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import evidence_batch, rules_data, samples_data
 from pinesy.rulebase.cascade import Cascade, as_cascade

@@ -13,10 +13,9 @@ import numpy as np
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, check_distributions, check_known
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import limit_number

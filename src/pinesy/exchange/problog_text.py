@@ -11,11 +11,10 @@ from typing import Any
 
 from pinesy._common.names import name_of
 from pinesy._common.validation import FloatArray, check_known
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence, evidence_form
 from pinesy.exceptions import DegreeError, RuleSetError
 from pinesy.exchange.dimacs_cnf import require_certain
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import evidence_form
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule

@@ -16,7 +16,7 @@ from pinesy._common.masks import contains, positions
 from pinesy._common.names import column_slices
 from pinesy._common.reports import printed_html
 from pinesy._common.validation import BoolArray, FloatArray, check_degree, check_limit, is_word
-from pinesy.engine.evidence import Evidence, EvidenceForm
+from pinesy.evidence.evidence_form import Evidence, EvidenceForm
 from pinesy.exceptions import CascadeError, DomainError
 from pinesy.explanations.json_form import plain_value
 from pinesy.rulebase.cascade import Cascade, as_cascade

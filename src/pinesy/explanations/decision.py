@@ -10,8 +10,8 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import check_stop
 from pinesy._common.validation import FloatArray, listed
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import CascadeError, DomainError, UnknownAttributeError
 from pinesy.explanations.sample import (
     Sample,

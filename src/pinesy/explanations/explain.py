@@ -11,7 +11,7 @@ import numpy as np
 from pinesy._common.masks import mask_of, mask_table
 from pinesy._common.names import name_of
 from pinesy._common.validation import BoolArray, check_degree, check_limit
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
 from pinesy.explanations.decision import only_output
 from pinesy.explanations.json_form import DataWriter, json_text

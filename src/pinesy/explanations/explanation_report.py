@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.explanations.decision import is_coherent
 from pinesy.explanations.explain import PICTURE_LIMIT, PICTURE_NODES, Explanation, picture
 from pinesy.explanations.json_form import json_text

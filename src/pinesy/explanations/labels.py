@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pinesy._common.validation import check_known
-from pinesy.engine.plain_values import is_missing
+from pinesy.evidence.plain_values import is_missing
 from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bounds_of, bounds_text, exact_text

@@ -27,12 +27,11 @@ import numpy as np
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Program, run
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.explanations.decision import Decision, is_coherent, output_of
 from pinesy.explanations.sample import SamplePlan, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 

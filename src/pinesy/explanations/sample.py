@@ -16,14 +16,13 @@ from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import mask_table
 from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.engine.evidence import Evidence
-from pinesy.engine.plain_values import by_input, is_scalar
 from pinesy.engine.program import Program, run
-from pinesy.engine.rows import Rows
+from pinesy.evidence.evidence_form import Evidence, by_input, evidence_rows
+from pinesy.evidence.plain_values import is_scalar
+from pinesy.evidence.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
 from pinesy.rulebase.attaining_rules import rule_bounds
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import Partition, partition_of

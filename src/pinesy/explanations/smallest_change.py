@@ -24,8 +24,8 @@ from pinesy._common.validation import (
     listed,
     suggestion,
 )
-from pinesy.engine.evidence import Evidence
-from pinesy.engine.plain_values import is_missing
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.evidence.plain_values import is_missing
 from pinesy.exceptions import (
     CascadeError,
     DataError,

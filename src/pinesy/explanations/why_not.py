@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pinesy._common.console import WorkStopped
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
 from pinesy.explanations.json_form import plain_value

@@ -20,7 +20,8 @@ from pinesy._common.validation import (
     listed,
     suggestion,
 )
-from pinesy.engine.plain_values import ID, is_missing
+from pinesy.evidence.frames import frame_columns, native_array
+from pinesy.evidence.plain_values import ID, is_missing
 from pinesy.exceptions import DataError, DataWarning
 from pinesy.rules.numbers import as_floats, is_number
 
@@ -89,8 +90,8 @@ def _smallest(
 
 
 def _array(column: Any) -> npt.NDArray[Any]:
-    """Return a column as an array."""
-    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    """Return a column as an array; a single cell as an array of one."""
+    return np.atleast_1d(np.asarray(native_array(column)))
 
 
 @dataclass(frozen=True)
@@ -231,8 +232,10 @@ def _are_running(numbers: npt.NDArray[Any]) -> bool:
 
 def _by_name(table: Any) -> dict[str, Any]:
     """Return the columns of a table by their names; a list of dicts is a table, too."""
+    if (columns := frame_columns(table)) is not None:
+        return columns
     columns = table
-    if not isinstance(table, Mapping) and not hasattr(table, "columns"):
+    if not isinstance(table, Mapping):
         rows = list(table) if is_iterable(table) and not isinstance(table, str) else []
         if not rows or not all(isinstance(row, Mapping) for row in rows):
             raise DataError(
@@ -241,8 +244,7 @@ def _by_name(table: Any) -> dict[str, Any]:
             )
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: [row.get(name) for row in rows] for name in names}
-    titles = column_titles(getattr(columns, "columns", columns))
-    return {name: columns[title] for name, title in titles.items()}
+    return {name: columns[title] for name, title in column_titles(columns).items()}
 
 
 def _labels(columns: dict[str, Any], target: Any) -> tuple[str, Any]:
@@ -278,7 +280,7 @@ def _classes(labels: Any, name: str) -> tuple[IntArray, tuple[Hashable, ...]]:
 
 def _objects(column: Any) -> list[Any]:
     """Return a column as a list of Python's own values."""
-    array = column.to_numpy() if hasattr(column, "to_numpy") else column
+    array = native_array(column)
     values = array.tolist() if isinstance(array, np.ndarray) else as_list(array, "a column")
     return [v.item() if isinstance(v, np.generic) else v for v in values]
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray, check_integer, check_sample
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Inference, Trace
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.targets import Target, read_targets
 from pinesy.exceptions import (
     DataError,
     DegreeError,
@@ -34,10 +35,8 @@ from pinesy.inverse.reversal import (
     system_of,
 )
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import PremiseSystem
-from pinesy.rulebase.targets import Target, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse

@@ -19,14 +19,13 @@ from pinesy._common.console import check_stop
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, as_list, check_known
 from pinesy.engine.code import Code, ColumnCircuit, circuit_code
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import run
-from pinesy.engine.rows import Rows
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.rows import Rows
+from pinesy.evidence.targets import Target, named_targets, read_targets
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target, named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.semantics.factors import Factor, Values, factors_of

@@ -20,13 +20,13 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import contains
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.engine.evidence import target_degrees
 from pinesy.engine.program import Inference, Program, Trace
+from pinesy.evidence.evidence_form import target_degrees
+from pinesy.evidence.targets import named_targets
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import PremiseSystem
-from pinesy.rulebase.targets import named_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule

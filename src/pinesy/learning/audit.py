@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import check_stop
-from pinesy._common.names import by_name, column_titles, name_of
+from pinesy._common.names import by_name, name_of
 from pinesy._common.reports import ReportTable, TableReport, counted, data_frame
 from pinesy._common.validation import (
     BoolArray,
@@ -27,8 +27,9 @@ from pinesy._common.validation import (
     object_array,
 )
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace, run
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.evidence.frames import frame_columns, native_array
 from pinesy.exceptions import CascadeError, DataError
 from pinesy.induction import induce
 from pinesy.learning.learn import learn
@@ -315,9 +316,8 @@ def plain_table(cascade: Cascade, evidence: Evidence, n: int) -> Table | None:
     Columns that are declared count too, though no rule uses them: rules that are induced again may.
     They come by name, so that their order in a file or a table changes nothing.
     """
-    if hasattr(evidence, "columns"):
-        titles = column_titles(evidence.columns)
-        contents = {name: evidence[title] for name, title in titles.items()}
+    if (columns := frame_columns(evidence)) is not None:
+        contents = columns
     elif isinstance(evidence, Mapping):
         contents = by_name(evidence, "input", CascadeError)
     else:
@@ -326,7 +326,7 @@ def plain_table(cascade: Cascade, evidence: Evidence, n: int) -> Table | None:
     for name, content in sorted(contents.items()):
         if name not in cascade.attributes or name in cascade.sets:
             continue
-        values = content.to_numpy() if hasattr(content, "to_numpy") else content
+        values = native_array(content)
         if isinstance(values, list | tuple) and len(values) == n:
             values = object_array(values)
         if not isinstance(values, np.ndarray) or values.shape != (n,):

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from pinesy._common.reports import ReportTable, TableReport, printed_html
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.evaluate import LEVELS, DecisionScores
 from pinesy.learning.learn import Method, learn

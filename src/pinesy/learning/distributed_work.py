@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from pinesy._common.validation import BoolArray
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Transform
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Program
-from pinesy.engine.rows import NumberType
+from pinesy.evidence.evidence_form import Transform
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.audit import Audit, LabelJudges
 from pinesy.learning.batches import learn_parts
@@ -44,7 +45,6 @@ from pinesy.learning.sample_passes import (
 from pinesy.learning.set_audits import Columns, SetAudit, SetSuspicion, judged_sets
 from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
-from pinesy.rulebase.targets import Target
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@
 and wrong, by certainty (`DecisionScores`), by class and by rule (`DecisionReport`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -13,15 +13,15 @@ import numpy.typing as npt
 
 from pinesy._common.reports import ReportTable, TableReport
 from pinesy._common.validation import BoolArray, FloatArray, is_word, suggestion
-from pinesy.engine.evidence import Evidence
 from pinesy.engine.program import Trace
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.refinement import log_loss
 from pinesy.learning.set_audits import rule_terms
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
@@ -156,10 +156,15 @@ def answers(
 ) -> tuple[TrainingBatch, dict[str, Indices]]:
     """Check samples; return them and the index of the true value of each final output."""
     batch = batch_of(cascade, evidence, targets)
-    final = [a.name for a in cascade.outputs if a.name in batch.targets]
+    return batch, final_values(cascade, batch.targets)
+
+
+def final_values(cascade: Cascade, targets: Mapping[str, Target]) -> dict[str, Indices]:
+    """Return the index of the true value of each final output; see `accuracy`."""
+    final = [a.name for a in cascade.outputs if a.name in targets]
     true_values = {}
-    for name in final or batch.targets:
-        target = batch.targets[name]
+    for name in final or targets:
+        target = targets[name]
         if not target.is_graded:
             true_values[name] = target.labels.astype(np.intp)
             continue
@@ -171,7 +176,7 @@ def answers(
                 "metric of your own"
             )
         true_values[name] = np.asarray(target.degrees.argmax(axis=1))
-    return batch, true_values
+    return true_values
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any, Literal, overload
 
 from pinesy._common.validation import FloatArray, is_word
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError, DegreeError, LearningError
 from pinesy.learning.learning_arguments import (
     Rules,

@@ -12,13 +12,12 @@ import numpy.typing as npt
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import BoolArray, FloatArray, suggestion
 from pinesy.engine.code import Code
-from pinesy.engine.evidence import Evidence
-from pinesy.engine.rows import Rows
+from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.rows import Rows
+from pinesy.evidence.targets import Target, named_targets, read_targets
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError, placed
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import evidence_rows
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target, named_targets, read_targets
 
 Rules = RuleSet | Cascade
 #: Rule sets that do the same task and share a tolerance: the name of an output attribute, a

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from pinesy._common.reports import ReportTable
 from pinesy._common.validation import FloatArray
+from pinesy.evidence.targets import Target
 from pinesy.learning.learning_result import LearnedCascade
 from pinesy.rulebase.sample_equations import interleave
-from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
 Counts = npt.NDArray[np.int64]

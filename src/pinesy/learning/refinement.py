@@ -15,10 +15,10 @@ from pinesy._common.caching import load_kernels
 from pinesy._common.console import progress
 from pinesy._common.threads import in_chunks, n_threads
 from pinesy._common.validation import FloatArray
+from pinesy.evidence.targets import Target
 from pinesy.learning.learning_arguments import with_fixed
 from pinesy.learning.parameter_estimates import DECIMALS
 from pinesy.learning.sample_passes import CHUNK, THREAD_STEPS, CellShape, cell_shape
-from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 from pinesy.transforms import antipignistic_inverse
 

@@ -23,12 +23,12 @@ from pinesy.engine.program import run
 from pinesy.engine.rule_set_kinds import independent_blocks
 from pinesy.equations import Fronts
 from pinesy.equations.fronts import reliable_below
+from pinesy.evidence.targets import Target
 from pinesy.learning.learning_arguments import TrainingBatch, with_fixed
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts, rule_counts
 from pinesy.learning.stages import Stage
 from pinesy.rulebase.sample_equations import EquationSystem
-from pinesy.rulebase.targets import Target
 from pinesy.rules.partition import Partition
 
 KERNELS = "pinesy.learning.system_kernels"

@@ -16,7 +16,7 @@ from pinesy._common.console import Bar
 from pinesy._common.console import progress as progress_bar
 from pinesy._common.reports import ReportTable, TableReport
 from pinesy._common.validation import FloatArray, check_integer, check_number
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError, LearningError, placed
 from pinesy.learning.evaluate import accuracy, answers
 from pinesy.learning.learn import learn_exact

@@ -19,13 +19,13 @@ from pinesy._common.threads import n_threads
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.program import PremiseDegrees, run
+from pinesy.evidence.targets import Target
 from pinesy.learning.learning_arguments import TrainingBatch
 from pinesy.learning.sample_passes import cell_shape
 from pinesy.rulebase.attaining_rules import rule_bounds
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import interleave
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import format_subset, show_value

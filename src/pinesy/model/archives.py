@@ -33,10 +33,10 @@ class PerceptionRecord:
 def archived(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Give a directory for members and a dict for the manifest; the block's end makes the file."""
     _check_replaceable(path)
-    with writing_bytes(path) as stream, scratch_directory() as place:
+    with writing_bytes(path) as stream, scratch_directory() as directory:
         content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-        yield place, content
-        files = {member.name: member.read_bytes() for member in sorted(place.iterdir())}
+        yield directory, content
+        files = {member.name: member.read_bytes() for member in sorted(directory.iterdir())}
         content["files"] = {member: _digest(data) for member, data in files.items()}
         manifest = json.dumps(content, indent=1) + "\n"
         with ZipFile(stream, "w") as archive:
@@ -64,15 +64,15 @@ def _check_replaceable(path: Path) -> None:
 @contextmanager
 def extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     """Give the manifest of a file and a directory with its members; errors name the file."""
-    with scratch_directory() as place:
+    with scratch_directory() as directory:
         try:
-            yield _extract(path, place), place
+            yield _extract(path, directory), directory
         except PinesyError as error:
-            error.args = (str(error).replace(f"{place}{os.sep}", f"{path}, "), *error.args[1:])
+            error.args = (str(error).replace(f"{directory}{os.sep}", f"{path}, "), *error.args[1:])
             raise
 
 
-def _extract(path: Path, place: Path) -> dict[str, Any]:
+def _extract(path: Path, directory: Path) -> dict[str, Any]:
     try:
         with reading(path), ZipFile(path) as archive:
             manifest = _manifest(path, archive)
@@ -83,7 +83,7 @@ def _extract(path: Path, place: Path) -> dict[str, Any]:
                         f"{path}, {name}: not what was saved (its SHA-256 differs): it was "
                         "changed, or mixed up with that of another model"
                     )
-                (place / name).write_bytes(data)
+                (directory / name).write_bytes(data)
             return manifest
     except KeyError:
         raise DataError(f"{path}: {name} is missing; the file was changed") from None

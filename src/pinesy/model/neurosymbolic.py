@@ -1,7 +1,6 @@
-"""Neuro-symbolic models: perception, transformation and rules in one object; several together."""
+"""Neuro-symbolic models: perception, transformation and rules in one object."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from time import perf_counter
 from typing import Any, Self
@@ -9,15 +8,26 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import column_slices
-from pinesy._common.validation import FloatArray, as_list, check_known
+from pinesy._common.names import name_of
+from pinesy._common.validation import FloatArray, check_known
+from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
+from pinesy.calibration.conformal_transform import Unit
 from pinesy.calibration.training_rows import TrainingRows
+from pinesy.engine.program import Inference
+from pinesy.evidence.targets import Target, rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
-from pinesy.learning.evaluate import answers
-from pinesy.learning.learning_arguments import Tolerance, batch_of, resolve, resolve_groups
-from pinesy.model.perceptions import RawSamples, labels_of, names
-from pinesy.model.predictions import Outputs, PerceivedRules, Predictions
+from pinesy.learning.evaluate import final_values
+from pinesy.learning.learning_arguments import Tolerance, resolve, resolve_groups
+from pinesy.model.perceptions import (
+    RawSamples,
+    Transform,
+    View,
+    concept_labels,
+    names,
+    views_of,
+)
+from pinesy.model.predictions import Predictions
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -26,9 +36,11 @@ from pinesy.transforms import as_transform
 
 #: Before the parameters of the perception among those of the model, as scikit-learn names them.
 NESTED = "perception__"
+#: Attributes that rules conclude on, or their names; None for those that no premise uses.
+Outputs = Iterable[str | Attribute] | None
 
 
-class NeuroSymbolic(PerceivedRules):
+class NeuroSymbolic:
     """Perception of data, transformation of probabilities into possibilities, and rules.
 
     A sample has data, such as an image, for each input of the rules. Samples are an
@@ -75,6 +87,9 @@ class NeuroSymbolic(PerceivedRules):
     [[0.75, 0.0], [0.0, 0.5], [0.0, 0.0]]
     """
 
+    transform: Any
+    calibration_: CalibratedRules
+    training_rows_: TrainingRows
     rules_: Cascade
     result_: LearningResult
     search_: ToleranceSearch | None
@@ -117,10 +132,10 @@ class NeuroSymbolic(PerceivedRules):
         """
         known = self.get_params(deep=False)
         inner = {k.removeprefix(NESTED): v for k, v in params.items() if k.startswith(NESTED)}
-        own = {name: value for name, value in params.items() if not name.startswith(NESTED)}
-        for name in own:
+        outer = {name: value for name, value in params.items() if not name.startswith(NESTED)}
+        for name in outer:
             check_known(name, known, f"there is no parameter {name!r:.60}", DomainError)
-        vars(self).update(vars(type(self)(**{**known, **own})))  # raises before anything changes
+        vars(self).update(vars(type(self)(**{**known, **outer})))  # raises before anything changes
         vars(self).pop("calibration_", None)  # the guarantee was that of another model
         if inner:
             self.perception.set_params(**inner)
@@ -165,7 +180,7 @@ class NeuroSymbolic(PerceivedRules):
         metric, candidates, min_improvement, stagnation, progress : with `validation`, how
             to search, as `search_tolerances` takes it
         """
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "metric": metric,
             "candidates": candidates,
             "min_improvement": min_improvement,
@@ -173,12 +188,12 @@ class NeuroSymbolic(PerceivedRules):
             "progress": progress,
             "groups": groups,
         }
-        search = {name: value for name, value in given.items() if value is not None}
+        search = {name: option for name, option in options.items() if option is not None}
         rules, inputs = as_cascade(self.rules), self._ordered
         training = RawSamples.of(samples, inputs)
-        labels = {} if concepts is None else labels_of(concepts, inputs, training.n)
-        wanted = batch_of(rules, training.ignorance, targets).targets
-        _check_choice(validation, tolerance, search, list(wanted))
+        labels = {} if concepts is None else concept_labels(concepts, inputs, training.n)
+        learned_targets = rule_set_targets(rules, targets, training.n)
+        _check_choice(validation, tolerance, search, list(learned_targets))
         others = None if validation is None else _validation(rules, inputs, validation, search)
         for view in self._views:
             view.check(training, labels)
@@ -191,20 +206,230 @@ class NeuroSymbolic(PerceivedRules):
         judged = others and (self._perceived(others[0], self._transform), others[1])
         perceived = perf_counter()
         if judged is None:
-            tried, result = None, learn(rules, evidence, wanted, tolerance=tolerance, fixed=fixed)
+            trials = None
+            result = learn(rules, evidence, learned_targets, tolerance=tolerance, fixed=fixed)
         else:
-            tried = search_tolerances(rules, evidence, wanted, judged, fixed=fixed, **search)
-            result = tried.result
-        self.rules_, self.result_, self.search_ = result.cascade, result, tried
-        used = [training] if others is None else [training, others[0]]
-        self.training_rows_ = TrainingRows.of(*(part.columns for part in used))
+            trials = search_tolerances(
+                rules, evidence, learned_targets, judged, fixed=fixed, **search
+            )
+            result = trials.result
+        self.rules_, self.result_, self.search_ = result.cascade, result, trials
+        parts = [training] if others is None else [training, others[0]]
+        self.training_rows_ = TrainingRows.of(*(part.columns for part in parts))
         vars(self).pop("calibration_", None)  # the guarantee was that of the model before
         self.seconds_ = {
             "perception": perceived - began,
-            "tolerances": perf_counter() - perceived if tried else 0.0,
+            "tolerances": perf_counter() - perceived if trials else 0.0,
             "learning": result.seconds,
         }
         return self
+
+    # --- perception ----------------------------------------------------------------------------
+
+    @property
+    def _rules(self) -> Cascade:
+        """The rules that are used: with what was learned, if something was."""
+        learned: Cascade | None = getattr(self, "rules_", None)
+        return as_cascade(self.rules) if learned is None else learned
+
+    @property
+    def _transform(self) -> Transform:
+        return as_transform(self.transform)
+
+    @property
+    def _ordered(self) -> tuple[Attribute, ...]:
+        """The inputs in the order of arrays of samples."""
+        order, inputs = self.inputs, as_cascade(self.rules).inputs
+        if order is None:
+            return inputs
+        by_name = {a.name: a for a in inputs}
+        keys = [] if isinstance(order, str) else [str(name_of(key)) for key in order]
+        if sorted(keys) != sorted(by_name):
+            raise CascadeError(
+                f"inputs is {order!r:.80}; it must name each of {names(inputs)} once"
+            )
+        return tuple(by_name[key] for key in keys)
+
+    @property
+    def _views(self) -> tuple[View, ...]:
+        """Each perception with the inputs that it sees."""
+        return views_of(self.perception, self._ordered)
+
+    def evidence(self, samples: Any) -> FloatArray:
+        """Return the possibilities of all inputs side by side, in the order of `Cascade.inputs`.
+
+        This is what `Cascade.infer`, `learn` and `audit` take.
+        """
+        return self._perceived(RawSamples.of(samples, self._ordered), self._transform)
+
+    def probabilities(self, samples: Any) -> FloatArray:
+        """Return the probabilities of all inputs side by side, in the order of `Cascade.inputs`.
+
+        This is what `calibration_` takes.
+        """
+        return self._perceived(RawSamples.of(samples, self._ordered))
+
+    def _perceived(self, samples: RawSamples, transform: Transform | None = None) -> FloatArray:
+        degrees: dict[str, FloatArray] = {}
+        for view in self._views:
+            degrees |= view.perceived(samples, transform)
+        return np.hstack([degrees[a.name] for a in self._rules.inputs])
+
+    # --- inference -----------------------------------------------------------------------------
+
+    def predict_possibility(self, samples: Any, outputs: Outputs = None) -> Inference:
+        """Return the possibility distribution of each output, for each sample.
+
+        Parameters
+        ----------
+        outputs : what is inferred; by default the attributes that no premise uses
+        """
+        return self._rules.infer(self.evidence(samples), outputs)
+
+    def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
+        """Return the value of each output that is decided on, and why there is none elsewhere.
+
+        `outputs` are as in `predict_possibility`.
+        """
+        return Predictions(self.predict_possibility(samples, outputs))
+
+    def predict_necessity(self, samples: Any, outputs: Outputs = None) -> dict[str, FloatArray]:
+        """Return for each output and sample how certain each value is: ``N({u})``.
+
+        It is NaN where the rules contradict each other (`Possibility.contradiction`).
+        `outputs` are as in `predict_possibility`.
+
+        Returns
+        -------
+        necessities : by the output's name, arrays ``(n, size of the domain)``
+        """
+        inference = self.predict_possibility(samples, outputs)
+        return {name: _necessities(pi) for name, pi in inference.items()}
+
+    def score(self, samples: Any, targets: Any) -> float:
+        """Return the share of samples with all final outputs correct and decided.
+
+        Targets of other attributes count only if no final output has one; see `accuracy`.
+        """
+        return accuracy(self._rules, self.evidence(samples), targets)
+
+    # --- with a guarantee ----------------------------------------------------------------------
+
+    def calibrate(
+        self,
+        samples: Any,
+        concepts: Any = None,
+        answers: Mapping[Any, Any] | None = None,
+        *,
+        score: str = "complement",
+        unit: Unit = "sample",
+        class_conditional: bool = False,
+        kinds: Mapping[Any, Any] | None = None,
+        weights: npt.ArrayLike | None = None,
+        exceptions: float | None = None,
+    ) -> Self:
+        """Calibrate on samples that were not used in training; sets `calibration_`.
+
+        With concepts the inputs are calibrated, by 1 minus the probabilities of the perception;
+        with answers alone the answers are. `predict` and `predict_possibility` stay as they are:
+        calibration makes ties, because p-values are shares of samples.
+
+        Parameters
+        ----------
+        samples : as in `predict`
+        concepts : the true values of all inputs, as in `fit`
+        answers : by output, the true values; with concepts, they tell how often the rules fail
+        score, unit, class_conditional, kinds, weights, exceptions : as `pinesy.calibrate` takes
+            them
+        """
+        checked, targets = self._calibration_data(samples, concepts, answers)
+        self.calibration_ = calibrate(
+            self._rules,
+            self._perceived(checked),
+            targets,
+            score=score,
+            unit=unit,
+            class_conditional=class_conditional,
+            kinds=kinds,
+            weights=weights,
+            exceptions=exceptions,
+            transform=self.transform if concepts is None else None,
+        )
+        return self
+
+    def calibrate_more(
+        self,
+        samples: Any,
+        concepts: Any = None,
+        answers: Mapping[Any, Any] | None = None,
+        *,
+        weights: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Calibrate on more samples, as if they had been there at once.
+
+        Sums of weights may differ from those in their last bits.
+        """
+        before = self._calibration
+        checked, targets = self._calibration_data(samples, concepts, answers)
+        self.calibration_ = before.calibrate_more(self._perceived(checked), targets, weights)
+        return self
+
+    def _calibration_data(
+        self, samples: Any, concepts: Any, answers: Mapping[Any, Any] | None
+    ) -> tuple[RawSamples, dict[Any, Any]]:
+        """Return samples and true values, by input or output."""
+        if concepts is None and not answers:
+            raise DataError("calibration needs concepts (true values of inputs), or answers")
+        checked = RawSamples.of(samples, self._ordered)
+        if hasattr(self, "training_rows_"):
+            self.training_rows_.refuse(checked.columns)
+        truth: dict[Any, Any] = dict(answers or {})
+        if concepts is not None:
+            labels = concept_labels(concepts, self._ordered, checked.n)
+            for attribute in self._ordered:
+                if attribute.name in labels:
+                    truth[attribute.name] = Target.at(labels[attribute.name], attribute)
+        return checked, truth
+
+    @property
+    def _calibration(self) -> CalibratedRules:
+        if not hasattr(self, "calibration_"):
+            raise DataError(
+                "the model is not calibrated; call calibrate with samples that were not used in "
+                "training"
+            )
+        return self.calibration_
+
+    def calibration_evidence(self, samples: Any) -> FloatArray:
+        """Return samples as `calibration_` takes them: their `probabilities`."""
+        return self.probabilities(samples)
+
+    def predict_calibrated(
+        self, samples: Any, outputs: Outputs = None, *, weights: npt.ArrayLike | None = None
+    ) -> Mapping[str, Possibility]:
+        """Return calibrated distributions: 1 minus a degree is the level that excludes a value.
+
+        `weights` are as `CalibratedRules.predict_set` takes them.
+        """
+        calibration = self._calibration
+        return calibration.infer(self.probabilities(samples), outputs, weights=weights)
+
+    def predict_set(
+        self,
+        samples: Any,
+        level: float = 0.95,
+        outputs: Outputs = None,
+        *,
+        weights: npt.ArrayLike | None = None,
+    ) -> PredictionSets:
+        """Return for each output the values that are not excluded at a level, for each sample.
+
+        ``calibration_.guarantee`` has the guarantee; ``.outcomes`` of the result, why there is not
+        exactly one value. `weights` are as `CalibratedRules.predict_set` takes them.
+        """
+        calibration = self._calibration
+        evidence = self.probabilities(samples)
+        return calibration.predict_set(evidence, level, outputs, weights=weights)
 
 
 def _check_choice(
@@ -225,94 +450,21 @@ def _check_choice(
 
 
 def _validation(
-    rules: Cascade, inputs: tuple[Attribute, ...], given: object, search: Mapping[str, Any]
+    rules: Cascade, inputs: tuple[Attribute, ...], pair: object, search: Mapping[str, Any]
 ) -> tuple[RawSamples, Any]:
     """Check validation data: their targets too, if it is known what the metric takes."""
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise DataError(f"the validation data are {given!r:.60}; give a pair (samples, targets)")
-    samples = RawSamples.of(given[0], inputs, "samples of the validation data")
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise DataError(f"the validation data are {pair!r:.60}; give a pair (samples, targets)")
+    samples = RawSamples.of(pair[0], inputs, "samples of the validation data")
     if search.get("metric", accuracy) is accuracy:
         with placed("the validation data"):
-            answers(rules, samples.ignorance, given[1])
-    return samples, given[1]
+            final_values(rules, rule_set_targets(rules, pair[1], samples.n))
+    return samples, pair[1]
 
 
-class Combined:
-    """Models that fit the same answers, such as those of several starts, taken together.
-
-    Answers alone may leave several readings of the inputs, and each model is sure of its own. Here
-    a value is as possible as the model that finds it most possible says, ``pi = max_k pi_k``: of
-    inputs, so that where models read differently none is certain, and of outputs, each inferred
-    from one model's own reading. So an answer stays certain where all readings give it, and is
-    undecided where they do not (docs/shortcuts.md).
-
-    Parameters
-    ----------
-    models : models of the same inputs and outputs, such as ``NeuroSymbolic(network, rules)``
-
-    Examples
-    --------
-    >>> from pinesy import Attribute, Iff, RuleSet
-    >>> sky, street = Attribute("sky", ["dark", "clear"]), Attribute("street", ["wet", "dry"])
-    >>> rules = RuleSet([Iff(sky.isin({"dark"})).then(street.isin({"wet"}))])
-    >>> def one(light):
-    ...     return np.stack([1 - light, light], axis=1)
-    >>> def other(light):
-    ...     return np.stack([light, 1 - light], axis=1)
-    >>> both = Combined([NeuroSymbolic(one, rules), NeuroSymbolic(other, rules)])
-    >>> both.concepts(np.array([[0.125]]))["sky"].degrees
-    array([[1., 1.]])
-    """
-
-    def __init__(self, models: Sequence[NeuroSymbolic]) -> None:
-        self.models = tuple(as_list(models, "models"))
-        for model in self.models:
-            if not isinstance(model, NeuroSymbolic):
-                raise DataError(f"a model is {model!r:.60}; give a list of NeuroSymbolic models")
-        if not self.models:
-            raise DataError("there are no models to combine; give at least one")
-        for model in self.models[1:]:
-            if _inputs(model) != _inputs(self.models[0]):
-                raise CascadeError(
-                    f"models with other inputs cannot be combined: {self.models[0]!r} and {model!r}"
-                )
-
-    def __repr__(self) -> str:
-        return f"Combined({len(self.models)} models, such as {self.models[0]!r})"
-
-    def evidence(self, samples: Any) -> FloatArray:
-        """Return the possibilities of all inputs side by side, as `NeuroSymbolic.evidence` does."""
-        return reduce(np.maximum, (model.evidence(samples) for model in self.models))
-
-    def concepts(self, samples: Any) -> dict[str, Possibility]:
-        """Return how possible each value of each input is, by the input's name."""
-        inputs, evidence = _inputs(self.models[0]), self.evidence(samples)
-        spans = column_slices(inputs)
-        return {a.name: Possibility(a, evidence[:, spans[a.name]]) for a in inputs}
-
-    def predict_possibility(self, samples: Any, outputs: Outputs = None) -> dict[str, Possibility]:
-        """Return the possibility distribution of each output, for each sample.
-
-        Parameters
-        ----------
-        samples : as the models take them
-        outputs : what is inferred; by default the attributes that no premise uses
-        """
-        outputs = None if outputs is None else list(outputs)
-        each = [model.predict_possibility(samples, outputs) for model in self.models]
-        return {name: _united([one[name] for one in each]) for name in each[0]}
-
-    def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
-        """Return the most possible value of each output, and where there are several or none."""
-        return Predictions(self.predict_possibility(samples, outputs))
-
-
-def _inputs(model: NeuroSymbolic) -> tuple[Attribute, ...]:
-    return as_cascade(model.rules).inputs
-
-
-def _united(each: Sequence[Possibility]) -> Possibility:
-    """Return the pointwise maximum: a contradiction of one does not count where others agree."""
-    degrees = reduce(np.maximum, (pi.degrees for pi in each))
-    coherence = reduce(np.maximum, (np.asarray(pi.coherence) for pi in each))
-    return Possibility(each[0].attribute, degrees, coherence)
+def _necessities(possibility: Possibility) -> FloatArray:
+    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value and sample; NaN if it has none."""
+    degrees = possibility.degrees
+    is_best = np.arange(degrees.shape[1]) == degrees.argmax(axis=1)[:, None]
+    others = np.where(possibility.normalised, 1.0 - degrees.max(axis=1), np.nan)[:, None]
+    return np.asarray(np.where(is_best, possibility.certainty[:, None], others))

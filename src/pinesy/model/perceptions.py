@@ -1,10 +1,10 @@
-"""Perceptions: whatever says how probable each value of an attribute is, given data.
+"""Perceptions: functions from data to the probability of each value of an attribute.
 
 A *perception* is a function from data ``(n, ...)`` to probabilities ``(n, classes)``, or an object
-with such a method `predict_proba`; one that can be trained has ``fit(data, labels)`` besides, and
-one that can say beforehand what it cannot do ``check_data(data, classes, training=...)``. Class
-`j` is the value `j` of the attribute's domain, unless the perception says by `classes_`, as those
-of scikit-learn do, which values its columns are of.
+with such a method `predict_proba`. It can be trained if it has ``fit(data, labels)``, and refuse
+data early if it has ``check_data(data, classes, training=...)``. Class `j` is the value `j` of the
+attribute's domain, unless the perception has `classes_`, as scikit-learn's have: the values of its
+columns.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.names import by_name
-from pinesy._common.validation import FloatArray, check_known, check_unmasked, in_order, listed
+from pinesy._common.validation import FloatArray, check_known, check_unmasked, listed
+from pinesy.evidence.frames import ordered_columns
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DegreeError, DomainError, PinesyError, ShapeError, placed
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 
 Array = npt.NDArray[Any]
@@ -38,47 +39,41 @@ class RawSamples:
     ----------
     inputs : the attributes, in the order of the columns of one array
     columns : for each attribute, by name, an array ``(n, ...)``
-    whole : the array ``(n, len(inputs), ...)`` that the columns are views of, if they are
+    base : the array ``(n, len(inputs), ...)`` that the columns are views of, if they are
     """
 
     inputs: tuple[Attribute, ...]
     columns: dict[str, Array]
-    whole: Array | None = None
+    base: Array | None = None
 
     @classmethod
     def of(
-        cls, content: object, inputs: tuple[Attribute, ...], what: str = "samples"
+        cls, content: object, inputs: tuple[Attribute, ...], description: str = "samples"
     ) -> "RawSamples":
         """Check the names and the numbers of data; perceptions check what is in them."""
-        given, whole = _columns(content, inputs, what, "data")
-        columns = {a.name: _array(given[a.name], f"{what}[{a.name!r}]") for a in inputs}
+        contents, base = _columns(content, inputs, description, "data")
+        columns = {a.name: _array(contents[a.name], f"{description}[{a.name!r}]") for a in inputs}
         first = inputs[0].name
         for name, array in columns.items():
             if array.ndim == 0 or not len(array):
-                raise DataError(f"{what} has no rows: there are no samples")
+                raise DataError(f"{description} has no rows: there are no samples")
             if len(array) != len(columns[first]):
                 raise ShapeError(
-                    f"{what} has {len(array)} rows of data for {name!r} and "
+                    f"{description} has {len(array)} rows of data for {name!r} and "
                     f"{len(columns[first])} for {first!r}; every sample needs one for each "
                     "attribute"
                 )
-        return cls(inputs, columns, whole)
+        return cls(inputs, columns, base)
 
     @property
     def n(self) -> int:
         """The number of samples."""
         return len(self.columns[self.inputs[0].name])
 
-    @property
-    def ignorance(self) -> FloatArray:
-        """Stands in for the evidence on the samples, where only targets are checked."""
-        size = sum(len(a.domain) for a in self.inputs)
-        return np.broadcast_to(np.float64(1.0), (self.n, size))
-
     def rows(self, attributes: Sequence[Attribute]) -> Array:
         """Return the data of some attributes ``(n * len(attributes), ...)``, sample by sample."""
-        if self.whole is not None and tuple(attributes) == self.inputs:
-            return self.whole.reshape(-1, *self.whole.shape[2:])  # a view, not a copy
+        if self.base is not None and tuple(attributes) == self.inputs:
+            return self.base.reshape(-1, *self.base.shape[2:])  # a view, not a copy
         arrays = [self.columns[a.name] for a in attributes]
         for attribute, array in zip(attributes, arrays, strict=True):
             if array.shape != arrays[0].shape:
@@ -90,59 +85,70 @@ class RawSamples:
         return np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:])
 
 
-def labels_of(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
+def concept_labels(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
     """Return the positions of the values of attributes: of all, or of those that a dict names."""
-    columns, _ = _columns(content, inputs, "concepts", "values", every=False)
-    return {a.name: _positions(columns[a.name], a, n) for a in inputs if a.name in columns}
-
-
-def _positions(content: object, attribute: Attribute, n: int) -> npt.NDArray[np.int64]:
-    try:
-        with placed("concepts"):
-            return Target.of_values(content, attribute, n).labels.astype(np.int64)
-    except DomainError as error:
-        cure = "leave out samples of which it is not known"
-        error.args = (f"{error}; {cure}", *error.args[1:])
-        raise
+    columns, _ = _columns(content, inputs, "concepts", "values", are_all_needed=False)
+    labels: Labels = {}
+    for attribute in inputs:
+        if attribute.name in columns:
+            try:
+                with placed("concepts"):
+                    target = Target.of_values(columns[attribute.name], attribute, n)
+            except DomainError as error:
+                cure = "leave out samples whose value is not known"
+                error.args = (f"{error}; {cure}", *error.args[1:])
+                raise
+            labels[attribute.name] = target.labels.astype(np.int64)
+    return labels
 
 
 def _columns(
-    content: object, inputs: tuple[Attribute, ...], what: str, parts: str, *, every: bool = True
+    content: object,
+    inputs: tuple[Attribute, ...],
+    description: str,
+    parts: str,
+    *,
+    are_all_needed: bool = True,
 ) -> tuple[dict[str, Any], Array | None]:
-    """Return what is given for attributes, by name, and the array it is the columns of, if any.
+    """Return the contents of attributes, by name, and the array that has them as columns, if any.
 
     Columns that have names are put in the order of the inputs.
     """
     if isinstance(content, Mapping):
-        return by_input(content, inputs, what, every=every), None
-    array = _array(in_order(content, (a.name for a in inputs), what), what)
+        by_name = mapping_by_input(content, inputs, description, are_all_needed=are_all_needed)
+        return by_name, None
+    array = _array(ordered_columns(content, (a.name for a in inputs), description), description)
     if array.ndim < 2 or array.shape[1] != len(inputs):
         raise ShapeError(
-            f"{what} has shape {array.shape}; it must be (n, {len(inputs)}, ...): for each sample "
-            f"the {parts} of each of {names(inputs)}, in this order; or give a dict from "
+            f"{description} has shape {array.shape}; it must be (n, {len(inputs)}, ...): for each "
+            f"sample the {parts} of each of {names(inputs)}, in this order; or give a dict from "
             f"attributes to {parts}"
         )
     return {a.name: array[:, i] for i, a in enumerate(inputs)}, array
 
 
-def by_input(
-    content: Mapping[Any, Any], inputs: Sequence[Attribute], what: str, *, every: bool = True
+def mapping_by_input(
+    content: Mapping[Any, Any],
+    inputs: Sequence[Attribute],
+    description: str,
+    *,
+    are_all_needed: bool = True,
 ) -> dict[str, Any]:
-    """Return a mapping from inputs or their names by the names alone.
+    """Return a mapping from inputs or their names with the names as keys; raise for other keys.
 
     Parameters
     ----------
-    every : whether there must be something for every input
+    are_all_needed : whether every input needs a content
     """
-    with placed(what):
-        given = by_name(content, "input")
+    with placed(description):
+        contents = by_name(content, "input")
         known = dict.fromkeys(a.name for a in inputs)
-        for name in given:
+        for name in contents:
             check_known(name, known, f"there is no input {name!r}")
-        missing = [a for a in inputs if a.name not in given]
-        if every and missing:
+        missing = [a for a in inputs if a.name not in contents]
+        if are_all_needed and missing:
             raise DataError(f"there is none for {names(missing)}; give one for every input")
-    return given
+    return contents
 
 
 def names(attributes: Sequence[Attribute]) -> str:
@@ -150,12 +156,12 @@ def names(attributes: Sequence[Attribute]) -> str:
     return listed([a.name for a in attributes])
 
 
-def _array(content: object, what: str) -> Array:
-    check_unmasked(content, what)
+def _array(content: object, description: str) -> Array:
+    check_unmasked(content, description)
     try:
         return np.asarray(content)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{what} cannot be made an array: {error}") from None
+        raise ShapeError(f"{description} cannot be made an array: {error}") from None
 
 
 @runtime_checkable
@@ -196,11 +202,11 @@ class View:
                 "give pinesy.nets.NetworkPerception(network, recipe), or a function that returns "
                 "its softmax as an array"
             )
-        one = self.attributes[0]
+        first = self.attributes[0]
         for other in self.attributes:
-            if len(other.domain) != len(one.domain):
+            if len(other.domain) != len(first.domain):
                 raise DomainError(
-                    f"one perception sees {one.name!r}, with {len(one.domain)} values, and "
+                    f"one perception sees {first.name!r}, with {len(first.domain)} values, and "
                     f"{other.name!r}, with {len(other.domain)}; give a dict with a perception for "
                     "each attribute"
                 )
@@ -209,7 +215,7 @@ class View:
     def _where(self) -> str:
         return f"the perception of {names(self.attributes)}"
 
-    def check(self, samples: RawSamples, labels: Labels, what: str = "") -> None:
+    def check(self, samples: RawSamples, labels: Labels, prefix: str = "") -> None:
         """Raise an error if the perception cannot be trained, or refuses such data.
 
         The labels are of the attributes that it is to be trained for.
@@ -223,16 +229,16 @@ class View:
             )
         if callable(check := getattr(self.perception, "check_data", None)):
             data = samples.rows(self.attributes)
-            with placed(f"{what}{self._where}"):
+            with placed(f"{prefix}{self._where}"):
                 check(data[:1], len(self.attributes[0].domain), training=labelled)
 
     def fit(self, samples: RawSamples, labels: Labels) -> None:
         """Train the perception: `labels` are positions in the domain, for some attributes."""
-        seen = [a for a in self.attributes if a.name in labels]
-        if seen:
-            classes = np.stack([labels[a.name] for a in seen], axis=1)
-            data = samples.rows(seen)
-            with self._blamed(data):
+        labelled = [a for a in self.attributes if a.name in labels]
+        if labelled:
+            classes = np.stack([labels[a.name] for a in labelled], axis=1)
+            data = samples.rows(labelled)
+            with self._naming_errors(data):
                 self.perception.fit(data, classes.ravel())
 
     def perceived(
@@ -250,25 +256,29 @@ class View:
     def _probabilities(self, samples: RawSamples) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
         data = samples.rows(self.attributes)
-        with self._blamed(data):
-            given = np.asarray(getattr(self.perception, "predict_proba", self.perception)(data))
+        with self._naming_errors(data):
+            predict = getattr(self.perception, "predict_proba", self.perception)
+            probabilities = np.asarray(predict(data))
         columns = [self._columns(attribute) for attribute in self.attributes]
         size = len(self.attributes[0].domain)
-        if given.dtype.kind not in "fiub":
-            raise DegreeError(f"{self._where} must give probabilities; it gave {given.dtype}")
-        if given.shape != (len(data), size):
+        if probabilities.dtype.kind not in "fiub":
+            raise DegreeError(
+                f"{self._where} must give probabilities; it gave {probabilities.dtype}"
+            )
+        if probabilities.shape != (len(data), size):
             raise ShapeError(
-                f"{self._where} gave an array of shape {given.shape} for {len(data)} rows of "
-                f"data; {self.attributes[0].name!r} has {size} values, so it must be "
+                f"{self._where} gave an array of shape {probabilities.shape} for {len(data)} rows "
+                f"of data; {self.attributes[0].name!r} has {size} values, so it must be "
                 f"({len(data)}, {size}): a row for each row of data, a column for each value"
             )
-        each = given.reshape(samples.n, len(columns), size)
-        in_order = all(order == list(range(size)) for order in columns)
-        return each if in_order else np.take_along_axis(each, np.array(columns)[None], axis=2)
+        probabilities = probabilities.reshape(samples.n, len(columns), size)
+        if all(order == list(range(size)) for order in columns):
+            return probabilities
+        return np.take_along_axis(probabilities, np.array(columns)[None], axis=2)
 
     @contextmanager
-    def _blamed(self, data: Array) -> Iterator[None]:
-        """Name the perception in errors that come from it: those of others stay what they are."""
+    def _naming_errors(self, data: Array) -> Iterator[None]:
+        """Name the perception in errors that come from it; other errors get a note."""
         try:
             with placed(self._where):
                 yield
@@ -298,38 +308,34 @@ class View:
         owner = getattr(self.perception, "__self__", self.perception)
         if (classes := getattr(owner, "classes_", None)) is None:
             return list(range(len(attribute.domain)))
-        given, domain = _keys(np.asarray(classes).tolist()), _keys(attribute.domain)
-        numbers = _keys(range(len(domain)))
-        if given == domain or (given == numbers and set(domain) != set(numbers)):
+        keys, domain = _keys(np.asarray(classes).tolist()), _keys(attribute.domain)
+        indices = _keys(range(len(domain)))
+        if keys == domain or (keys == indices and set(domain) != set(indices)):
             return list(range(len(domain)))
-        if set(given) == set(domain) and given != numbers:
-            return [given.index(key) for key in domain]
+        if set(keys) == set(domain) and keys != indices:
+            return [keys.index(key) for key in domain]
         raise DataError(
             f"the perception of {attribute.name!r} has the classes {classes!r:.80}, which "
-            f"{'may be values or positions' if given == numbers else 'are not the values'} of "
+            f"{'may be values or positions' if keys == indices else 'are not the values'} of "
             f"{attribute!r}; train it with samples of every value, or give a function whose "
             "columns are in the order of the domain"
         )
 
 
 def _keys(values: Iterable[object]) -> list[tuple[bool, object]]:
-    """Tell values apart as domains do not need to: True is not 1."""
+    """Return keys of values in which True is not 1."""
     return [(isinstance(v, bool), v) for v in values]
 
 
-def views_of(perception: object, inputs: tuple[Attribute, ...]) -> tuple[View, ...]:
+def views_of(perception: Any, inputs: tuple[Attribute, ...]) -> tuple[View, ...]:
     """Return each perception once, with the attributes that it sees; see `NeuroSymbolic`."""
     if not isinstance(perception, Mapping):
         return (View(perception, inputs),)
-    given = by_input(perception, inputs, "perception")
-    seen: dict[object, list[Attribute]] = {}
+    perceptions = mapping_by_input(perception, inputs, "perception")
+    groups: dict[object, list[Attribute]] = {}
     for attribute in inputs:
-        seen.setdefault(_identity(given[attribute.name]), []).append(attribute)
-    return tuple(View(given[same[0].name], tuple(same)) for same in seen.values())
-
-
-def _identity(perception: object) -> object:
-    """Return what no other perception has; every access of a method makes a new object."""
-    if ismethod(perception):
-        return id(perception.__self__), perception.__func__
-    return id(perception)
+        perception = perceptions[attribute.name]
+        is_method = ismethod(perception)  # every access of a method makes a new object
+        owner = (id(perception.__self__), perception.__func__) if is_method else id(perception)
+        groups.setdefault(owner, []).append(attribute)
+    return tuple(View(perceptions[group[0].name], tuple(group)) for group in groups.values())

@@ -28,7 +28,7 @@ from pinesy.learning.model_file import LearnedRules, model_content, read_model
 from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.model.archives import MEMBER, RULES, PerceptionRecord, archived, extracted
 from pinesy.model.neurosymbolic import NeuroSymbolic
-from pinesy.model.perceptions import Savable, View, by_input, names
+from pinesy.model.perceptions import Savable, View, mapping_by_input, names
 from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import (
@@ -51,7 +51,7 @@ DAMAGES = (AttributeError, IndexError, KeyError, OverflowError, TypeError, Value
 
 
 def save(
-    thing: Cascade
+    model: Cascade
     | RuleSet
     | LearningResult
     | ParameterEstimate
@@ -66,7 +66,7 @@ def save(
 
     Parameters
     ----------
-    thing : rules, for a ``.rules`` or ``.json`` file; what `learn` or `calibrate` returns or a
+    model : rules, for a ``.rules`` or ``.json`` file; what `learn` or `calibrate` returns or a
         model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Of
         a `pinesy.estimators.RuleClassifier` the rules are saved, or after `calibrate` the
         calibrated rules. A calibration is saved as counts, without the data. The perceptions of a
@@ -78,28 +78,28 @@ def save(
         anything that JSON can hold. The versions of pinesy, NumPy and Python are added.
     """
     path = as_path(path)
-    if isinstance(thing, HasRules):
-        rules = thing.get_rules()
-        thing = getattr(thing, "calibration_", rules)
-    if isinstance(thing, LearnedRules):
-        noted = thing.provenance if provenance is None else provenance
-        write_json(LearnedRules(thing.result, noted), path)
-    elif isinstance(thing, LearningResult | ParameterEstimate):
-        write_json(LearnedRules(thing, {} if provenance is None else provenance), path)
+    if isinstance(model, HasRules):
+        rules = model.get_rules()
+        model = getattr(model, "calibration_", rules)
+    if isinstance(model, LearnedRules):
+        facts = model.provenance if provenance is None else provenance
+        write_json(LearnedRules(model.result, facts), path)
+    elif isinstance(model, LearningResult | ParameterEstimate):
+        write_json(LearnedRules(model, {} if provenance is None else provenance), path)
     elif provenance is not None:
         raise DataError(
             f"{path}: provenance is noted for what learn returns, or for what was loaded from "
-            f"such a file; this is a {type(thing).__name__}"
+            f"such a file; this is a {type(model).__name__}"
         )
-    elif isinstance(thing, CalibratedRules):
-        write_json(thing.learned or thing.rules, path, thing)
-    elif isinstance(thing, NeuroSymbolic):
-        _save_neurosymbolic(thing, path)
-    elif isinstance(thing, Cascade | RuleSet):
-        write_rules(as_cascade(thing), path)
+    elif isinstance(model, CalibratedRules):
+        write_json(model.learned or model.rules, path, model)
+    elif isinstance(model, NeuroSymbolic):
+        _save_neurosymbolic(model, path)
+    elif isinstance(model, Cascade | RuleSet):
+        write_rules(as_cascade(model), path)
     else:
         raise DataError(
-            f"{thing!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
+            f"{model!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
             "calibrate returns, a fitted RuleClassifier, or a NeuroSymbolic"
         )
 
@@ -118,7 +118,7 @@ def load(
 
     Returns
     -------
-    thing : a `Cascade` for a file of rules; a `LearnedRules`, with the result of learning and its
+    model : a `Cascade` for a file of rules; a `LearnedRules`, with the result of learning and its
         provenance; a `CalibratedRules`; or a `NeuroSymbolic`
     """
     path = as_path(path)
@@ -140,8 +140,8 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
     """Return the rules in a file, with the parameters that were learned if some were."""
     path = as_path(path)
     if path.suffix == ".zip":
-        with extracted(path) as (_, place):
-            return _read_json(place / RULES)[0]
+        with extracted(path) as (_, directory):
+            return _read_json(directory / RULES)[0]
     return _read_json(path)[0] if path.suffix == ".json" else load(path)
 
 
@@ -151,41 +151,54 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
 def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
     if path.suffix != ".zip":
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
-    with archived(path) as (place, content):
+    with archived(path) as (directory, content):
         result: LearningResult | ParameterEstimate | None = getattr(model, "result_", None)
-        thing = as_cascade(model.rules) if result is None else LearnedRules(result, {})
-        write_json(thing, place / RULES, getattr(model, "calibration_", None))
+        rules = as_cascade(model.rules) if result is None else LearnedRules(result, {})
+        write_json(rules, directory / RULES, getattr(model, "calibration_", None))
         content["transform"] = as_transform(model.transform).name
         content["inputs"] = model.inputs and [str(name_of(a)) for a in model.inputs]
         content["seconds"] = getattr(model, "seconds_", {})
         content["single"] = not isinstance(model.perception, Mapping)
         views = enumerate(model._views)
-        content["perceptions"] = [asdict(_recorded(place, i, view)) for i, view in views]
+        content["perceptions"] = [asdict(_record(directory, i, view)) for i, view in views]
         content["versions"] = {"pinesy": __version__, "numpy": np.__version__}
 
 
-def _recorded(place: Path, number: int, view: View) -> PerceptionRecord:
+def _record(directory: Path, index: int, view: View) -> PerceptionRecord:
+    """Save a perception, if it can be saved; return its record in the manifest."""
     file = None
     if isinstance(view.perception, Savable):
-        file = f"perception-{number}{view.perception.suffix}"
+        file = f"perception-{index}{view.perception.suffix}"
         if not MEMBER.fullmatch(file):
             raise DataError(
                 f"the perception of {names(view.attributes)} has the suffix "
                 f"{view.perception.suffix!r:.60}; it must be empty or like '.safetensors'"
             )
-        view.perception.save(place / file)
+        view.perception.save(directory / file)
     kind = f"{type(view.perception).__module__}.{type(view.perception).__qualname__}"
     return PerceptionRecord([a.name for a in view.attributes], kind, file)
 
 
-def _load_neurosymbolic(path: Path, given: object, max_values: int | None) -> NeuroSymbolic:
-    with extracted(path) as (manifest, place):
-        records = manifest["perceptions"]
-        rules, learned, calibrated = _read_json(place / RULES, max_values)
-        chosen, single = _chosen(path, given, records, rules)
-        each = {n: p for r in records for n, p in _perceptions(path, place, r, chosen).items()}
-        is_one = single or (manifest["single"] and not chosen)
-        perception = each[records[0].attributes[0]] if is_one else each
+def _load_neurosymbolic(path: Path, perception: Any, max_values: int | None) -> NeuroSymbolic:
+    with extracted(path) as (manifest, directory):
+        records: list[PerceptionRecord] = manifest["perceptions"]
+        rules, learned, calibrated = _read_json(directory / RULES, max_values)
+        is_single = perception is not None and not isinstance(perception, Mapping)
+        if is_single and len(records) > 1:
+            raise DataError(
+                f"{path}: a model with {len(records)} perceptions; give a dict from attributes to "
+                "those that are to be replaced"
+            )
+        if is_single:
+            replacing = dict.fromkeys(records[0].attributes, perception)
+        else:
+            content = perception or {}
+            replacing = mapping_by_input(content, rules.inputs, "perception", are_all_needed=False)
+        perceptions: dict[str, Any] = {}
+        for record in records:
+            perceptions |= _perceptions(path, directory, record, replacing)
+        is_single = is_single or (manifest["single"] and not replacing)
+        perception = perceptions[records[0].attributes[0]] if is_single else perceptions
         options = {name: manifest[name] for name in ("transform", "inputs")}
         with placed(str(path)):
             model = NeuroSymbolic(perception, rules, **options)
@@ -197,35 +210,21 @@ def _load_neurosymbolic(path: Path, given: object, max_values: int | None) -> Ne
         return model
 
 
-def _chosen(
-    path: Path, given: object, records: list[PerceptionRecord], rules: Cascade
-) -> tuple[dict[str, Any], bool]:
-    """Return the perceptions that are given, by attribute, and whether it is one for all."""
-    if given is None or isinstance(given, Mapping):
-        return by_input(given or {}, rules.inputs, "perception", every=False), False
-    if len(records) > 1:
-        raise DataError(
-            f"{path}: a model with {len(records)} perceptions; give a dict from attributes to "
-            "those that are to be replaced"
-        )
-    return dict.fromkeys(records[0].attributes, given), True
-
-
 def _perceptions(
-    path: Path, place: Path, record: PerceptionRecord, given: Mapping[str, Any]
+    path: Path, directory: Path, record: PerceptionRecord, replacing: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the perception of each attribute: the given one, else the saved one."""
-    own = {name: given[name] for name in record.attributes if name in given}
-    if not own:
-        return dict.fromkeys(record.attributes, _made(path, place, record))
-    one = next(iter(own.values()))
-    is_whole = len(own) == len(record.attributes) and all(other is one for other in own.values())
-    if is_whole and record.file is not None and isinstance(one, Savable):
-        one.restore(place / record.file)
-    return own
+    """Return the perception of each attribute: one that replaces it, else the saved one."""
+    new = {name: replacing[name] for name in record.attributes if name in replacing}
+    if not new:
+        return dict.fromkeys(record.attributes, _saved_perception(path, directory, record))
+    first = next(iter(new.values()))
+    is_same = len(new) == len(record.attributes) and all(p is first for p in new.values())
+    if is_same and record.file is not None and isinstance(first, Savable):
+        first.restore(directory / record.file)
+    return new
 
 
-def _made(path: Path, place: Path, record: PerceptionRecord) -> object:
+def _saved_perception(path: Path, directory: Path, record: PerceptionRecord) -> object:
     where = f"the perception of {', '.join(record.attributes[:6])} ({record.kind})"
     if record.file is None:
         raise DataError(
@@ -239,21 +238,21 @@ def _made(path: Path, place: Path, record: PerceptionRecord) -> object:
         )
     from pinesy.nets.network_perception import NetworkPerception  # torch is optional
 
-    return NetworkPerception.load(place / record.file)
+    return NetworkPerception.load(directory / record.file)
 
 
 def write_json(
-    thing: Cascade | LearnedRules,
+    rules: Cascade | LearnedRules,
     path: Path,
     calibration: CalibratedRules | None = None,
 ) -> None:
     """Write rules, with what was learned and calibrated, to a ``.json`` file."""
     if path.suffix != ".json":
-        what = "learned" if calibration is None else "calibrated"
-        raise DataError(f"{path}: {what} models are saved as .json files, not {path.suffix!r}")
-    content = to_content(thing.cascade if isinstance(thing, LearnedRules) else thing)
-    if isinstance(thing, LearnedRules):
-        content["learning"] = model_content(thing.result, thing.provenance)
+        state = "learned" if calibration is None else "calibrated"
+        raise DataError(f"{path}: {state} models are saved as .json files, not {path.suffix!r}")
+    content = to_content(rules.cascade if isinstance(rules, LearnedRules) else rules)
+    if isinstance(rules, LearnedRules):
+        content["learning"] = model_content(rules.result, rules.provenance)
     if calibration is not None:
         content["calibration"] = calibration_content(calibration)
     try:
@@ -279,10 +278,10 @@ def _read_json(
         return rules, learned, calibrated
 
 
-def _part(content: Mapping[str, Any], key: str, read: Callable[[Any], Any]) -> Any:
+def _part(content: Mapping[str, Any], key: str, reader: Callable[[Any], Any]) -> Any:
     """Read a part of a file, if it has it; whatever is wrong with its form is a `DataError`."""
     try:
-        return read(content[key]) if key in content else None
+        return reader(content[key]) if key in content else None
     except DAMAGES as error:
         if isinstance(error, PinesyError):  # some are errors of Python too
             raise

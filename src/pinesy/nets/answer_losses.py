@@ -12,6 +12,7 @@ from torch import Tensor
 
 from pinesy._common.names import by_name
 from pinesy._common.validation import FloatArray, check_known, suggestion
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DomainError, UnknownAttributeError, placed
 from pinesy.inverse import posterior
 from pinesy.nets import differentiable_transforms
@@ -19,7 +20,6 @@ from pinesy.nets.differentiable_transforms import same_sizes
 from pinesy.nets.rule_layer import RuleLayer
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, antipignistic_inverse
 

@@ -13,7 +13,7 @@ from pinesy.exceptions import DegreeError, DomainError
 from pinesy.nets.differentiable_transforms import antipignistic_inverse, check_probability_rows
 from pinesy.nets.possibilistic_layer import PossibilisticLayer, checked_inputs
 from pinesy.rulebase.cascade import Cascade, as_cascade
-from pinesy.rulebase.cascade_evidence import joint_part, world_parts
+from pinesy.rulebase.cascade_worlds import joint_part, world_parts
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.elimination import LARGEST

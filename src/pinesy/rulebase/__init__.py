@@ -1,5 +1,6 @@
 """Rule bases: rule sets, cascades, their equations, their checks, their written forms."""
 
+from pinesy.evidence.targets import Target
 from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, parity_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check import Report
@@ -8,7 +9,6 @@ from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.parse import parse, parse_rule
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
-from pinesy.rulebase.targets import Target
 
 __all__ = [
     "Cascade",

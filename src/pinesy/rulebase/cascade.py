@@ -8,16 +8,16 @@ from typing import Any, Literal, Protocol, cast, overload, runtime_checkable
 from pinesy._common.caching import cached_on_owner, without_cache
 from pinesy._common.names import by_name, first_names, name_of
 from pinesy._common.validation import as_list, check_flag, check_known, is_iterable, suggestion
-from pinesy.engine.evidence import Evidence, Transform
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Inference, Program, Trace
-from pinesy.engine.rows import NumberType
+from pinesy.evidence.evidence_form import Evidence, Transform, evidence_rows
+from pinesy.evidence.targets import named_targets, read_targets
 from pinesy.exceptions import CascadeError, UnknownAttributeError
-from pinesy.rulebase.cascade_evidence import check_options, evidence_rows, infer_in
+from pinesy.rulebase.cascade_worlds import check_options, infer_in
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.clashes import check_data
 from pinesy.rulebase.renaming import instances, renamed
 from pinesy.rulebase.rule_set import RuleSet, declaration_order, topological_order
-from pinesy.rulebase.targets import named_targets, read_targets
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 from pinesy.semantics.elimination import LARGEST

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import BoolArray
 from pinesy.engine.program import Inference, Program, Trace
-from pinesy.engine.rows import Rows
+from pinesy.evidence.rows import Rows
+from pinesy.evidence.targets import Target
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target
 from pinesy.rules.outcomes import OUTCOME_WORDS, Outcome
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule

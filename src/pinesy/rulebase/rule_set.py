@@ -11,12 +11,12 @@ from pinesy._common.budgets import RULE_SET, take_steps
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import first_names
 from pinesy._common.validation import FloatArray, is_iterable
-from pinesy.engine.evidence import Evidence, Transform, target_degrees
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Program, Trace
-from pinesy.engine.rows import NumberType
 from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.evidence.evidence_form import Evidence, Transform, target_degrees
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
-from pinesy.rulebase.cascade_evidence import check_options, infer_units
+from pinesy.rulebase.cascade_worlds import check_options, infer_units
 from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined

@@ -9,11 +9,11 @@ import numpy as np
 
 from pinesy._common.reports import ReportTable, TableReport, printed_html
 from pinesy._common.validation import as_list
-from pinesy.engine.evidence import Evidence
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.evidence.targets import Target, named_targets
 from pinesy.exceptions import PinesyError, placed
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rulebase.targets import Target, named_targets
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semantics import SEMANTICS, Semantics, as_semantics
 

@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_distribution, listed
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DataWarning, DegreeError, PinesyError, placed
-from pinesy.rulebase.targets import Target
-from pinesy.samples.cells import is_blank
-from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError
+from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError, is_blank
 
 Transform = Callable[[Any], Any]
 
@@ -40,7 +39,7 @@ class Batch:
     position : the number of bytes of the file read so far (of Parquet, by its share of rows)
     targets : for each target attribute that the file has, by name, its targets: labels where every
         sample of the batch gives one value, else distributions
-    ids : the entries of each column that tells samples apart, by its title
+    ids : the entries of each column that identifies samples, by its title
     numbers : for each numeric input, by name, the numbers that the file gives; NaN for what is no
         number
     """
@@ -57,7 +56,7 @@ class Batch:
         return len(self.lines)
 
     def ids_of(self, row: int) -> dict[str, Any]:
-        """Return the entries that tell a sample apart, by the titles of their columns."""
+        """Return the entries that identify a sample, by the titles of their columns."""
         return {title: entries[row] for title, entries in self.ids.items()}
 
     @classmethod
@@ -78,7 +77,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Conversion:
-    """Makes samples of what stands in a file.
+    """Makes samples of the raw entries of a file.
 
     Attributes
     ----------
@@ -91,7 +90,7 @@ class Conversion:
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
 
     def warn(self, file: str) -> None:
-        """Say which values of a file were taken as unknown, and how many."""
+        """Warn of the values of a file that were taken as unknown, with their number."""
         for name, counts in self.unseen.items():
             texts = listed([repr(text)[:40] for text in counts])
             warn(
@@ -139,7 +138,7 @@ class Conversion:
     def _converted(
         self, name: str, columns: dict[Column, Any]
     ) -> tuple[npt.NDArray[Any], FloatArray | None]:
-        """Return what the columns of an attribute give: degrees (n, |domain|), or positions (n,).
+        """Return the content of the columns of an attribute: degrees (n, size) or positions (n,).
 
         Positions where every row gives one value, which is then certain. With them the numbers
         among the entries on a numeric attribute, if its columns hold any.
@@ -157,62 +156,56 @@ class Conversion:
         return self._known(name, entries, numbers), numbers
 
     def _known(self, name: str, entries: Sequence[Any], numbers: FloatArray) -> npt.NDArray[Any]:
-        """Return what entries on a whole attribute give, of which some are numbers, or blank."""
+        """Return the content of entries on an attribute; some are numbers, or blank."""
         scale, n = self.layout.wanted[name].scale, len(entries)
-        unknown = self._unknown(name, entries)
+        has_value, find = self.layout.has_value, self.layout.find
+        unknown = _rows_where(entries, lambda e: is_blank(e) and not has_value(name, e))
         if name in self.layout.categories:
-            unknown = sorted({*unknown, *self._unseen(name, entries)})
+            unseen = _rows_where(entries, lambda e: not is_blank(e) and find(name, e) is None)
+            if unseen:
+                self.unseen.setdefault(name, Counter()).update(str(entries[row]) for row in unseen)
+            unknown = sorted({*unknown, *unseen})
         measured = np.flatnonzero(numbers == numbers).tolist()
         if unknown and name in self.layout.targets:
             problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
             raise RowError(unknown[0], problem)
         if scale and len(measured) == n and not scale.blur:
             return scale.positions(numbers)
-        rest = np.delete(np.arange(n), [*unknown, *measured])
-        if len(rest) == n:
-            return self._given(name, entries)
+        others = np.delete(np.arange(n), [*unknown, *measured])
+        if len(others) == n:
+            return self._listed(name, entries)
         degrees = np.ones((n, len(self.layout.wanted[name].domain)))
         if scale:
             degrees[measured] = scale.degrees(numbers[measured])
-        if len(rest):
-            with _rows_of(rest):
-                content = self._given(name, [entries[row] for row in rest.tolist()])
-            degrees[rest] = np.eye(degrees.shape[1])[content] if content.ndim == 1 else content
+        if len(others):
+            try:
+                content = self._listed(name, [entries[row] for row in others.tolist()])
+            except RowError as bad:
+                raise RowError(int(others[bad.row]), bad.problem) from None
+            degrees[others] = np.eye(degrees.shape[1])[content] if content.ndim == 1 else content
         return degrees
-
-    def _unknown(self, name: str, entries: Sequence[Any]) -> list[int]:
-        """Return the rows where nothing is known: blank cells, nulls, NaN."""
-        return _rows_where(entries, lambda e: is_blank(e) and not self.layout.has_value(name, e))
-
-    def _unseen(self, name: str, entries: Sequence[Any]) -> list[int]:
-        """Return the rows with values that the rules do not have, and count them."""
-        find = self.layout.find
-        rows = _rows_where(entries, lambda e: not is_blank(e) and find(name, e) is None)
-        if rows:
-            self.unseen.setdefault(name, Counter()).update(str(entries[row]) for row in rows)
-        return rows
 
     def _numbers(self, entries: Sequence[Any]) -> FloatArray:
         """Return the numbers among entries, NaN for others."""
         numbers = np.full(len(entries), np.nan)
         for row, entry in enumerate(entries):
-            kind = type(entry)
+            entry_type = type(entry)
             with suppress(ValueError):
-                if kind is str:
+                if entry_type is str:
                     numbers[row] = self.layout.options.number(entry)
-                elif kind is float:
+                elif entry_type is float:
                     numbers[row] = entry
-                elif kind is int:
+                elif entry_type is int:
                     numbers[row] = float(str(entry))  # infinite if it is huge
         return numbers
 
-    def _given(self, name: str, entries: Sequence[Any]) -> npt.NDArray[Any]:
-        """Return what values and distributions give; see `_converted`."""
-        kinds = set(map(type, entries))
-        if kinds.isdisjoint((dict, list)):
-            keys = entries if len(kinds) == 1 else list(map(_key, entries))
-            places = self._places(name, entries, keys)
-            return np.array([places[key][0] for key in keys])
+    def _listed(self, name: str, entries: Sequence[Any]) -> npt.NDArray[Any]:
+        """Return the content of values and distributions; see `_converted`."""
+        types = set(map(type, entries))
+        if types.isdisjoint((dict, list)):
+            keys = entries if len(types) == 1 else list(map(_key, entries))
+            positions = self._positions_by_key(name, entries, keys)
+            return np.array([positions[key][0] for key in keys])
         rows = np.flatnonzero([type(entry) in (dict, list) for entry in entries])
         return self._checked(name, self._distributions(name, entries), rows)
 
@@ -229,7 +222,7 @@ class Conversion:
 
     def _read_numbers(self, column: Column, texts: Sequence[str]) -> list[float]:
         options, numbers = self.layout.options, list[float]()
-        with suppress(ValueError):  # those before a text that is no number are there all the same
+        with suppress(ValueError):  # the numbers before a text that is none stay in the list
             numbers.extend(map(options.number, texts))
         if len(numbers) < len(texts):
             wrong = texts[len(numbers)]
@@ -241,27 +234,27 @@ class Conversion:
     def _distributions(self, name: str, entries: Sequence[Any]) -> FloatArray:
         """Return the degrees of dicts from values to degrees, lists of degrees, and values."""
         keys = list(map(_key, entries))
-        places = self._places(name, entries, keys)
+        by_key = self._positions_by_key(name, entries, keys)
         numbers: list[Any] = []
         for entry in entries:
-            kind = type(entry)
-            numbers.extend(entry.values() if kind is dict else entry if kind is list else CERTAIN)
-        rows = np.repeat(np.arange(len(keys)), [len(places[key]) for key in keys])
+            is_dict, is_list = type(entry) is dict, type(entry) is list
+            numbers.extend(entry.values() if is_dict else entry if is_list else CERTAIN)
+        rows = np.repeat(np.arange(len(keys)), [len(by_key[key]) for key in keys])
         degrees = np.zeros((len(keys), len(self.layout.wanted[name].domain)))
-        positions = [position for key in keys for position in places[key]]
+        positions = [position for key in keys for position in by_key[key]]
         degrees[rows, positions] = _checked_numbers(name, numbers, rows)
         return degrees
 
-    def _places(
+    def _positions_by_key(
         self, name: str, entries: Sequence[Any], keys: Sequence[Hashable]
     ) -> dict[Hashable, Sequence[int]]:
         """Return the positions that entries give degrees for, once for all with the same key."""
-        places: dict[Hashable, Sequence[int]] = {}
-        first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
-        for row in sorted(first.values()):
+        positions: dict[Hashable, Sequence[int]] = {}
+        first_rows = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+        for row in sorted(first_rows.values()):
             with _bad_row(row):
-                places[keys[row]] = self._positions(name, entries[row])
-        return places
+                positions[keys[row]] = self._positions(name, entries[row])
+        return positions
 
     def _positions(self, name: str, entry: Any) -> Sequence[int]:
         """Return the positions of the values that one entry gives degrees for."""
@@ -294,10 +287,10 @@ class Conversion:
         return degrees
 
     def _transform(self, name: str, degrees: FloatArray, rows: Any, transform: Transform) -> None:
-        """Put possibilities in the place of the degrees of some rows."""
+        """Replace the degrees of some rows by possibilities."""
         try:
             degrees[rows] = transform(degrees[rows])
-        except DegreeError:  # of which row?
+        except DegreeError:  # find the row
             domain = self.layout.wanted[name].domain
             for row in np.arange(len(degrees))[rows]:
                 with _bad_row(row), placed(f"attribute {name!r}"):
@@ -307,45 +300,37 @@ class Conversion:
 
 def _rows_where(entries: Sequence[Any], test: Callable[[Any], bool]) -> list[int]:
     """Return the rows whose entries are values that pass a test: each is tested once."""
-    kinds = set(map(type, entries))
-    if kinds.isdisjoint((dict, list)) and len(kinds) == 1:
+    types = set(map(type, entries))
+    if types.isdisjoint((dict, list)) and len(types) == 1:
         passing = {entry for entry in set(entries) if test(entry)}
         return [row for row, entry in enumerate(entries) if entry in passing] if passing else []
     keys = [None if type(e) in (dict, list) else (type(e), e) for e in entries]  # 1 is not True
-    chosen = {key for key in set(keys) if key is not None and test(key[1])}
-    return [row for row, key in enumerate(keys) if key in chosen]
+    passing_keys = {key for key in set(keys) if key is not None and test(key[1])}
+    return [row for row, key in enumerate(keys) if key in passing_keys]
 
 
 @contextmanager
 def _bad_row(row: int) -> Iterator[None]:
-    """Say of an error which row it is about."""
+    """Raise errors with the row that they are about."""
     try:
         yield
     except PinesyError as error:
         raise RowError(row, error) from None
 
 
-@contextmanager
-def _rows_of(rows: npt.NDArray[np.intp]) -> Iterator[None]:
-    """Say of an error about some rows which row of all it is about."""
-    try:
-        yield
-    except RowError as bad:
-        raise RowError(int(rows[bad.row]), bad.problem) from None
-
-
 def _key(entry: Any) -> Hashable:
-    """Return what is the same for entries that give degrees for the same values."""
-    kind = type(entry)  # 1 is not True
-    return tuple(entry) if kind is dict else len(entry) if kind is list else (kind, entry)
+    """Return a key that entries share if they give degrees for the same values."""
+    if type(entry) is dict:
+        return tuple(entry)
+    return len(entry) if type(entry) is list else (type(entry), entry)  # 1 is not True
 
 
 def _checked_numbers(name: str, numbers: list[Any], rows: npt.NDArray[np.int64]) -> FloatArray:
-    """Return degrees as JSON has them; `rows` tells the row of each."""
+    """Return degrees as JSON has them; `rows` has the row of each."""
     if not set(map(type, numbers)) <= {float, int}:
         i, wrong = next((i, x) for i, x in enumerate(numbers) if type(x) not in (float, int))
-        shown = json.dumps(wrong)
-        problem = DataError(f"attribute {name!r}: the degree {shown:.80} is not a number")
+        text = json.dumps(wrong)
+        problem = DataError(f"attribute {name!r}: the degree {text:.80} is not a number")
         raise RowError(rows[i], problem)
     try:
         return np.array(numbers, dtype=np.float64)

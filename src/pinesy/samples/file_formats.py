@@ -73,9 +73,9 @@ def json_rows(lines: Lines, layout: Layout) -> Iterator[list[Any]]:
         if content.keys() != keys:
             layout.check_names(content)
             if keys is None:
-                given = [Column(0, n, n, None) for n in layout.wanted if n in content]
-                given += layout.id_columns(list(content))
-                columns = [column._replace(number=i) for i, column in enumerate(given)]
+                columns = [Column(0, n, n, None) for n in layout.wanted if n in content]
+                columns += layout.id_columns(list(content))
+                columns = [column._replace(column_index=i) for i, column in enumerate(columns)]
                 yield columns
             _check_targets(layout, content, {c.name for c in columns if not c.is_id})
             keys = frozenset(content)
@@ -99,7 +99,7 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def _check_targets(layout: Layout, content: dict[str, Any], before: set[str]) -> None:
-    """Raise for a target that this sample has and those before do not, or the other way."""
+    """Raise for a target that this sample has and earlier samples do not, or the reverse."""
     for name in layout.targets:
         if (name in content) != (name in before):
             this, others = ("a", "no") if name in content else ("no", "a")
@@ -117,11 +117,11 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _constant(word: str) -> NoReturn:
-    raise DataError(f"{word} is no degree; degrees are numbers in [0, 1]")
+def _refuse_constant(constant: str) -> NoReturn:
+    raise DataError(f"{constant} is no degree; degrees are numbers in [0, 1]")
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_constant)
+DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_refuse_constant)
 
 
 def csv_rows(lines: Lines, layout: Layout | TableLayout) -> Iterator[Sequence[Any]]:
@@ -167,7 +167,7 @@ def text_batches(
             problem = DataError(f"{name}, line {lines.number}: {error}")
         if batch:
             cells = list(zip(*batch, strict=True))
-            entries = {column: cells[column.number] for column in columns or ()}
+            entries = {column: cells[column.column_index] for column in columns or ()}
             yield RawBatch(entries, tuple(numbers), lines.position, name, "line", problem)
         if problem:
             raise problem
@@ -180,7 +180,7 @@ def csv_table(lines: Lines, layout: TableLayout) -> dict[str, Sequence[Any]]:
     rows = csv_rows(lines, layout)
     columns = next(rows, ())
     cells = list(zip(*rows, strict=True)) or [()] * len(columns)
-    return {column.title: cells[column.number] for column in columns}
+    return {column.title: cells[column.column_index] for column in columns}
 
 
 def json_table(lines: Lines, layout: TableLayout) -> dict[str, Sequence[Any]]:
@@ -221,7 +221,7 @@ def _batches(table: Any, name: str, layout: Layout, size: int, n_bytes: int) -> 
         columns = layout.columns(schema.names)
         for column in columns:
             if not column.is_id:
-                _check_type(column, schema.field(column.number).type)
+                _check_type(column, schema.field(column.column_index).type)
         size = min(size, _rows_at_once(table.metadata, layout, columns))
     total, first = max(1, table.metadata.num_rows), 1
     for rows in table.iter_batches(size, columns=list(dict.fromkeys(c.title for c in columns))):
@@ -233,30 +233,26 @@ def _batches(table: Any, name: str, layout: Layout, size: int, n_bytes: int) -> 
 
 
 def _rows_at_once(metadata: Any, layout: Layout, columns: list[Column]) -> int:
-    """Return how many rows may be read at once; raise for a column that a few bytes blow up.
+    """Return how many rows may be read at once; raise for a column that expands too much.
 
-    What a group of rows expands to stands in the file, before anything of it is read.
+    The metadata of a file have the expanded size of a group of rows before it is read.
     """
     widest = 1.0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for place in range(group.num_columns):
-            chunk = group.column(place)
-            column = next((c for c in columns if _is_of(chunk.path_in_schema, c.title)), None)
+    for group_index in range(metadata.num_row_groups):
+        group = metadata.row_group(group_index)
+        for chunk in map(group.column, range(group.num_columns)):
+            path = chunk.path_in_schema  # of the column, or of the entries of its lists
+            titles = {path, *(path[:i] for i, character in enumerate(path) if character == ".")}
+            column = next((c for c in columns if c.title in titles), None)
             if column is not None and group.num_rows:
                 widest = max(widest, chunk.total_uncompressed_size / group.num_rows)
-                with placed(f"group {number + 1} of rows, column {column.title!r:.80}"):
+                with placed(f"group {group_index + 1} of rows, column {column.title!r:.80}"):
                     _check_chunk(chunk, column, layout, group.num_rows)
     return max(1, int(MAX_EXPANDED / widest))
 
 
-def _is_of(path: str, title: str) -> bool:
-    """Tell whether a path in a schema is of a column, or of the entries of its lists."""
-    return path == title or path.startswith(f"{title}.")
-
-
 def _check_chunk(chunk: Any, column: Column, layout: Layout, rows: int) -> None:
-    """Raise `DataError` for lists that are too long, and for what expands beyond all measure."""
+    """Raise `DataError` for lists that are too long, and for columns that expand too much."""
     size = 1 if column.is_id else len(layout.wanted[column.name].domain)
     if chunk.num_values > rows * size and not column.is_id:
         raise DataError(
@@ -335,7 +331,7 @@ def _bounded(value: Any) -> Any:
 
 
 def _check_nulls(column: Column, array: Any, rows: npt.NDArray[np.int64]) -> None:
-    """Raise for a null; `rows` tells the row of each entry of the array."""
+    """Raise for a null; `rows` has the row of each entry of the array."""
     if array.null_count:
         problem = DataError(
             f"attribute {column.name!r}: null in column {column.title!r:.80}; every row needs "

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
@@ -9,18 +10,25 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pinesy._common.names import column_slices, repeated
-from pinesy._common.validation import NEAR, suggestion, unused_columns
-from pinesy.engine.plain_values import ID
+from pinesy._common.validation import NEAR, object_array, suggestion, unused_columns
+from pinesy.evidence.plain_values import ID, is_missing
 from pinesy.exceptions import DataError, PinesyError, UnusedColumnsWarning
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
-#: What to do about a column of something else.
-AS_ID = "; a column that only tells samples apart is one of ids= (--id NAME)"
-#: What may stand between the cells of CSV.
+#: The hint for a column that belongs to no attribute.
+AS_ID = "; a column that only identifies samples is one of ids= (--id NAME)"
+#: What may separate the cells of CSV.
 SEPARATORS = (",", ";", "\t", "|")
+#: Texts that mean that nothing is known, unless they are values of an attribute.
+BLANK_WORDS = frozenset(
+    ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"]
+)
+_WHOLE = re.compile(r"[-+]?\d{1,18}")
 
 
 def value_texts(attribute: Attribute) -> list[str]:
@@ -33,16 +41,15 @@ def value_texts(attribute: Attribute) -> list[str]:
     >>> value_texts(Attribute("a", [3, (0, True), "tea", "3"]))
     ['3 (int)', '(0, true)', 'tea', '3']
     """
-    taken = {v for v in attribute.domain if isinstance(v, str)}
-    return [v if isinstance(v, str) else _free(v, taken) for v in attribute.domain]
-
-
-def _free(value: object, taken: set[str]) -> str:
-    text = show_value(value)
-    while text in taken:
-        text += f" ({type(value).__name__})"
-    taken.add(text)
-    return text
+    used_texts = {value for value in attribute.domain if isinstance(value, str)}
+    texts = []
+    for value in attribute.domain:
+        text = value if isinstance(value, str) else show_value(value)
+        while not isinstance(value, str) and text in used_texts:
+            text += f" ({type(value).__name__})"
+        used_texts.add(text)
+        texts.append(text)
+    return texts
 
 
 def degrees_by_name(pi: Possibility) -> dict[str, float]:
@@ -53,8 +60,8 @@ def degrees_by_name(pi: Possibility) -> dict[str, float]:
 
 def value_positions(attribute: Attribute) -> dict[str, int]:
     """Return the position of each value by name; a text may also stand in quotes, as in rules."""
-    named = {text: i for i, text in enumerate(value_texts(attribute))}
-    return {show_value(v): i for i, v in enumerate(attribute.domain)} | named
+    positions = {text: i for i, text in enumerate(value_texts(attribute))}
+    return {show_value(v): i for i, v in enumerate(attribute.domain)} | positions
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,8 @@ class FileOptions:
 
     Attributes
     ----------
-    ids : the columns that tell samples apart; one that is called ``id`` does, if it is no attribute
-    separator : what stands between the cells of CSV; None to see it from the header
+    ids : the columns that identify samples; one that is called ``id`` does, if it is no attribute
+    separator : what separates the cells of CSV; None to find it from the header
     decimal : the decimal point of numbers in CSV
     strict : whether columns of no attribute are refused, rather than ignored with a warning
     """
@@ -99,20 +106,52 @@ class FileOptions:
         return ""
 
 
+def is_blank(entry: object) -> bool:
+    """Return whether an entry means that nothing is known: None, NaN, or a blank word.
+
+    Examples
+    --------
+    >>> [is_blank(entry) for entry in (None, float("nan"), " ", "NA", "no", 0)]
+    [True, True, True, True, False, False]
+    """
+    if isinstance(entry, str):
+        return entry.strip() in BLANK_WORDS
+    return not isinstance(entry, dict | list) and is_missing(entry)
+
+
+def read_column(entries: Sequence[Any], options: FileOptions) -> Any:
+    """Return the entries of a column as numbers, if all are, else as values; blanks are unknown.
+
+    Examples
+    --------
+    >>> read_column(["1.5", "NA"], FileOptions()).tolist(), read_column([" a", "1"], FileOptions())
+    ([1.5, nan], array(['a', '1'], dtype=object))
+    """
+    cells = [None if is_blank(e) else e.strip() if isinstance(e, str) else e for e in entries]
+    known = [cell for cell in cells if cell is not None]
+    if not known or not all(type(cell) in (str, int, float) for cell in known):
+        return object_array(cells)
+    with suppress(ValueError, OverflowError):
+        if len(known) == len(cells) and all(_WHOLE.fullmatch(str(cell)) for cell in known):
+            return np.array([int(cell) for cell in known], dtype=np.int64)
+        return np.array([np.nan if c is None else options.number(str(c)) for c in cells])
+    return object_array(cells)
+
+
 class Column(NamedTuple):
     """A column of a data file.
 
     Attributes
     ----------
-    number : its place in the file, from 0 on
-    title : what stands above it
+    column_index : in the file
+    title : the cell of the header
     name : the attribute
     position : the value whose degrees it holds, by its position in the domain; None where it holds
-        entries on the whole attribute: values, or distributions
-    is_id : whether it tells samples apart, and is of no attribute
+        values or distributions of the attribute
+    is_id : whether it identifies samples, and belongs to no attribute
     """
 
-    number: int
+    column_index: int
     title: str
     name: str
     position: int | None
@@ -125,8 +164,8 @@ class RowError(Exception):
 
     Attributes
     ----------
-    row : its number in the batch, from 0 on
-    problem : the error, without the place of the row
+    row : its index in the batch
+    problem : the error, without the row
     """
 
     row: int
@@ -160,8 +199,9 @@ class RawBatch:
 
     def before(self, bad: RowError) -> "RawBatch":
         """Return the rows before a bad one, which is their problem then; raise it for the first."""
-        place = f"{self.file}, {self.unit} {self.lines[bad.row]}"
-        problem = type(bad.problem)(f"{place}: {bad.problem}")
+        problem = type(bad.problem)(
+            f"{self.file}, {self.unit} {self.lines[bad.row]}: {bad.problem}"
+        )
         if bad.row == 0:
             raise problem from None
         columns = {column: entries[: bad.row] for column, entries in self.columns.items()}
@@ -211,11 +251,11 @@ class Layout:
         self._ignored: set[str] = set()
 
     def is_id(self, title: str) -> bool:
-        """Tell whether a column tells samples apart."""
+        """Return whether a column identifies samples."""
         return title in self.options.ids or (title.lower() == ID and title not in self.known)
 
     def id_columns(self, titles: Iterable[str]) -> list[Column]:
-        """Return the columns that tell samples apart; raise for one that is not there."""
+        """Return the columns that identify samples; raise for one that is not there."""
         columns = {t: Column(i, t, t, None, True) for i, t in enumerate(titles) if self.is_id(t)}
         for name in self.options.ids:
             if name not in columns:
@@ -224,14 +264,14 @@ class Layout:
 
     def check_names(self, names: Iterable[str]) -> None:
         """Raise for a name that is not known, and for an input that is missing."""
-        given = set(names)
+        present = set(names)
         unused = [name for name in names if name not in self.known and not self.is_id(name)]
-        self._check_unused(unused, given, f"there is no {self.noun} {{!r:.80}}")
-        missing = self._missing(given)
+        self._check_unused(unused, present, f"there is no {self.noun} {{!r:.80}}")
+        missing = self._missing(present)
         if missing:
-            more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+            ending = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
             raise DataError(
-                f"nothing is given for {', '.join(missing[:8])}{more}; where nothing is known, "
+                f"nothing is given for {', '.join(missing[:8])}{ending}; where nothing is known, "
                 "leave cells blank or give null (every value has possibility 1)"
             )
 
@@ -239,68 +279,68 @@ class Layout:
         """Return the title that a cell above a column has: blanks around it are not part of it."""
         return text if self._is_known(text) or self.is_id(text) else text.strip()
 
-    def _missing(self, given: Collection[str]) -> list[str]:
-        """Return the inputs that a file must have and that are not given."""
-        return [name for name in self.inputs if name not in given and name not in self.optional]
+    def _missing(self, present: Collection[str]) -> list[str]:
+        """Return the inputs that a file must have and does not."""
+        return [name for name in self.inputs if name not in present and name not in self.optional]
 
-    def _check_unused(self, titles: Sequence[str], given: Collection[str], problem: str) -> None:
+    def _check_unused(self, titles: Sequence[str], present: Collection[str], problem: str) -> None:
         """Ignore columns of no attribute, with one warning, or raise for the first of them.
 
-        They are refused if the options are strict, if an input is missing, and if no target is
-        given and one looks like a misspelt target.
+        It raises if the options are strict, if an input is missing, and if there is no target and
+        one of the columns looks like a misspelt target.
         """
         for title in titles:
             name = title.partition("=")[0]
             hint = suggestion(name, self.known)
-            misspelt = self.targets.keys().isdisjoint(given) and hint.startswith(NEAR)
-            if self.options.strict or self._missing(given) or (self.targets and misspelt):
+            misspelt = self.targets.keys().isdisjoint(present) and hint.startswith(NEAR)
+            if self.options.strict or self._missing(present) or (self.targets and misspelt):
                 raise DataError(f"{problem.format(title)}{hint}{AS_ID}")
         if unused := [title for title in titles if title not in self._ignored]:
             self._ignored.update(unused)
             warnings.warn(UnusedColumnsWarning(unused_columns(unused)), stacklevel=2)
 
     def columns(self, titles: Sequence[str]) -> list[Column]:
-        """Return the columns that are wanted of a table with these titles."""
-        alone = len(titles) == 1 and not self._is_known(titles[0])
-        if alone and (separator := self.separator_of(titles[0])) != ",":
+        """Return the columns to read of a table with these titles."""
+        is_joined = len(titles) == 1 and not self._is_known(titles[0])
+        if is_joined and (separator := self.separator_of(titles[0])) != ",":
             raise DataError(
                 f"the columns {titles[0]!r:.80} are separated by {separator!r}; pass "
                 f"separator={separator!r} (--separator {separator!r})"
             )
-        given: dict[str, dict[int | None, Column]] = {}
+        by_name: dict[str, dict[int | None, Column]] = {}
         unused = []
-        for number, title in enumerate(titles):
+        for index, title in enumerate(titles):
             if title not in self.known and self.is_id(title):
                 continue
             meaning = self._meaning(title)
             if meaning is None:
                 unused.append(title)
                 continue
-            column = Column(number, title, *meaning)
-            earlier = given.setdefault(column.name, {})
-            whole = None in earlier or (column.position is None and earlier)
-            if whole or column.position in earlier:
+            column = Column(index, title, *meaning)
+            earlier = by_name.setdefault(column.name, {})
+            is_covered = None in earlier or (column.position is None and earlier)
+            if is_covered or column.position in earlier:
                 raise DataError(f"column {title!r:.80}: an earlier column gives the same")
             earlier[column.position] = column
         noun = self.noun
         self._check_unused(
-            unused, given, f"column {{!r:.80}} is neither an {noun} nor {noun}=value"
+            unused, by_name, f"column {{!r:.80}} is neither an {noun} nor {noun}=value"
         )
-        self.check_names(given)
-        wanted = [c for name in self.wanted if name in given for c in given[name].values()]
-        return [*wanted, *self.id_columns(titles)]
+        self.check_names(by_name)
+        columns = [c for name in self.wanted if name in by_name for c in by_name[name].values()]
+        return [*columns, *self.id_columns(titles)]
 
     def separator_of(self, header: str) -> str:
-        """Return what separates the columns of a header: by which the most of them are known."""
+        """Return the separator of a header by which most of its titles are known."""
 
-        def known(separator: str) -> int:
+        def known_titles(separator: str) -> int:
             try:
                 titles = next(csv.reader([header], delimiter=separator), [])
-            except csv.Error:  # it is told where the file is read
+            except csv.Error:  # raised again where the file is read
                 return 0
             return sum(map(self._is_known, titles))
 
-        return max(SEPARATORS, key=known)
+        return max(SEPARATORS, key=known_titles)
 
     def _is_known(self, title: str) -> bool:
         return title in self.known or any(
@@ -308,12 +348,12 @@ class Layout:
         )
 
     def _pairs(self, title: str) -> list[tuple[str, str]]:
-        """Return the attributes and values that a title can be of, which may hold "=" too."""
+        """Return the attributes and values that a title can mean; both may contain "="."""
         splits = (i for i, sign in enumerate(title) if sign == "=")
         return [(title[:i], title[i + 1 :]) for i in splits if title[:i] in self.known]
 
     def _meaning(self, title: str) -> tuple[str, int | None] | None:
-        """Return the attribute of a column, and the position of the value; None if it has none."""
+        """Return the attribute of a column and the position of the value; None if it has none."""
         if title in self.known:
             return title, None
         pairs = self._pairs(title)
@@ -323,7 +363,7 @@ class Layout:
         return None
 
     def has_value(self, name: str, value: str | None) -> bool:
-        """Tell whether an entry, blank or null, is a value."""
+        """Return whether a blank entry or null is a value."""
         return value in self._positions[name] or (value is None and None in self.known[name])
 
     def find(self, name: str, value: Hashable) -> int | None:
@@ -331,10 +371,10 @@ class Layout:
 
         A text names a value, perhaps with blanks around it, or is the same number.
         """
-        attribute, named = self.known[name], self._positions[name]
+        attribute, positions = self.known[name], self._positions[name]
         if isinstance(value, str):
-            if (text := value if value in named else value.strip()) in named:
-                return named[text]
+            if (text := value if value in positions else value.strip()) in positions:
+                return positions[text]
             with suppress(ValueError):
                 value = self.options.number(text)
             if isinstance(value, str):
@@ -350,13 +390,13 @@ class Layout:
         attribute = self.known[name]
         if (index := self.find(name, value)) is not None:
             return index
-        shown = repr(value) if isinstance(value, str) else json.dumps(value)
-        value = value if isinstance(value, str) else shown
+        text = repr(value) if isinstance(value, str) else json.dumps(value)
+        value = value if isinstance(value, str) else text
         if attribute.scale is not None:
-            cure = self.options.cure(shown)
+            cure = self.options.cure(text)
             raise DataError(f"{attribute.scale.refuse(name, value)}{cure}")
         hint = suggestion(value, value_texts(attribute))
-        raise DataError(f"attribute {name!r} has no value {shown:.80}{hint}")
+        raise DataError(f"attribute {name!r} has no value {text:.80}{hint}")
 
 
 class TableLayout:
@@ -371,7 +411,7 @@ class TableLayout:
         self.options = options
 
     def separator_of(self, header: str) -> str:
-        """Return what separates the columns of a header: what it has most of."""
+        """Return the separator that a header has most of."""
         return max(SEPARATORS, key=header.count)
 
     def title(self, text: str) -> str:
@@ -386,7 +426,7 @@ class TableLayout:
 
 
 def _is_same(entry: Hashable, value: Hashable) -> bool:
-    """Tell whether an entry that equals a value is it: true is not 1."""
+    """Return whether an entry that equals a value is that value: true is not 1."""
     return type(entry) is not bool or type(value) is bool
 
 

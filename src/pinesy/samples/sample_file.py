@@ -23,11 +23,10 @@ import numpy as np
 from pinesy._common.files import reading
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, object_array
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.samples.cells import read_column
 from pinesy.samples.conversion import Batch, Conversion, Transform
 from pinesy.samples.file_formats import (
     Lines,
@@ -39,7 +38,7 @@ from pinesy.samples.file_formats import (
     parquet_table,
     text_batches,
 )
-from pinesy.samples.file_layout import FileOptions, Layout, RawBatch, TableLayout
+from pinesy.samples.file_layout import FileOptions, Layout, RawBatch, TableLayout, read_column
 
 Source = str | os.PathLike[str] | BinaryIO
 Reader = Callable[[BinaryIO, str, Layout, int], Iterator[RawBatch]]
@@ -86,8 +85,8 @@ def read_samples(
     transform : what makes possibilities of the file's degrees, such as `antipignistic`; it is not
         applied to targets, nor to values that are certain
     batch : samples a batch; fewer where the domains are very large (`MAX_CELLS`)
-    ids : columns that tell samples apart, for `Batch.ids`; one called ``id`` always does
-    separator : what stands between the cells of CSV, by default as the header shows
+    ids : columns that identify samples, for `Batch.ids`; one called ``id`` always does
+    separator : what separates the cells of CSV, by default found from the header
     decimal : the decimal point of numbers in CSV, ``"."`` or ``","``
     strict : refuse columns of no attribute; by default they are ignored with an
         `UnusedColumnsWarning`, unless an input is missing
@@ -106,16 +105,16 @@ def read_samples(
     >>> batch.evidence.tolist(), batch.targets["size"]
     ([[1.0, 0.0, 0.5]], Target(size: 1 labels))
     """
-    named = ids if isinstance(ids, str) else tuple(ids)
-    options = FileOptions(named, separator, decimal, strict)  # type: ignore[arg-type]
+    id_titles = ids if isinstance(ids, str) else tuple(ids)
+    options = FileOptions(id_titles, separator, decimal, strict)  # type: ignore[arg-type]
     layout = Layout(inputs, known, targets, options, optional)
     size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
-    (name, read), convert = _reader(source), Conversion(layout, transform)
+    (name, reader), convert = _reader(source), Conversion(layout, transform)
     parts: list[Batch] = []
     n = 0
     try:
         with reading(name), _opened(source) as file:
-            for raw in read(file, name, layout, size):
+            for raw in reader(file, name, layout, size):
                 parts.append(convert(raw))
                 n += len(raw.lines)
                 if n % size == 0:
@@ -191,7 +190,7 @@ class SampleFile:
             yield batch.evidence, batch.targets
 
     def batches(self) -> Iterator[Batch]:
-        """Read the batches with the places of their samples."""
+        """Read the batches with the lines of their samples."""
         self._check_unchanged()
         yield from self._read()
         self._check_unchanged()
@@ -204,7 +203,7 @@ class SampleFile:
         return digest.hexdigest()
 
     def _look(self) -> tuple[int, int]:
-        """Return what changes when the file does: its size, and when it was written."""
+        """Return the size of the file and when it was written."""
         with reading(self.path):
             status = self.path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -237,21 +236,21 @@ def _reader(source: Source) -> tuple[str, Reader]:
     return os.fspath(source), READERS[suffix]
 
 
-def evidence_of(batch: Batch, place: int, inputs: Sequence[Attribute]) -> dict[str, Any]:
+def evidence_of(batch: Batch, row: int, inputs: Sequence[Attribute]) -> dict[str, Any]:
     """Return a sample as plain values where the file gives numbers, single values or nothing.
 
     Parameters
     ----------
     batch : samples whose columns are those of the inputs
-    place : of the sample in the batch
+    row : the index of the sample in the batch
     inputs : the attributes, in the order of the columns
     """
     evidence: dict[str, Any] = {}
     slices = column_slices(inputs)
     for a in inputs:
-        number = batch.numbers[a.name][place] if a.name in batch.numbers else math.nan
-        known = batch.evidence[place, slices[a.name]]
-        evidence[a.name] = float(number) if number == number else _content(a, known)
+        number = batch.numbers[a.name][row] if a.name in batch.numbers else math.nan
+        degrees = batch.evidence[row, slices[a.name]]
+        evidence[a.name] = float(number) if number == number else _content(a, degrees)
     return evidence
 
 
@@ -275,14 +274,14 @@ def columns_of(batch: Batch, inputs: Sequence[Attribute]) -> dict[str, Any]:
         if a.scale is not None or None in a or not (unknown | is_value).all():
             columns[a.name] = degrees
             continue
-        places = degrees.argmax(axis=1)
-        entries = [a.domain[i] if v else None for i, v in zip(places, is_value, strict=True)]
+        positions = degrees.argmax(axis=1)
+        entries = [a.domain[i] if v else None for i, v in zip(positions, is_value, strict=True)]
         columns[a.name] = object_array(entries)
     return columns
 
 
 def _content(attribute: Attribute, degrees: FloatArray) -> Any:
-    """Return what degrees say: a value, None if all are possible, else a distribution."""
+    """Return a value that is certain, None if all are possible, else the distribution."""
     certain = np.flatnonzero(degrees)
     if len(certain) == 1:
         return attribute.domain[certain[0]]
@@ -303,8 +302,8 @@ def read_table(path: Path, separator: str | None, decimal: str) -> dict[str, Any
         else:
             lines, layout = Lines(file), TableLayout(options)
             try:
-                read = csv_table if path.suffix.lower() == ".csv" else json_table
-                columns = read(lines, layout)
+                is_csv = path.suffix.lower() == ".csv"
+                columns = (csv_table if is_csv else json_table)(lines, layout)
             except DataError as error:
                 raise DataError(f"{name}, line {lines.number}: {error}") from None
     if not any(map(len, columns.values())):

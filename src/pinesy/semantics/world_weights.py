@@ -10,9 +10,9 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import BoolArray, FloatArray, check_known, check_sample
-from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
-from pinesy.engine.rows import Rows
 from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.evidence.evidence_form import Evidence, EvidenceForm, Transform
+from pinesy.evidence.rows import Rows
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import outcome_codes, outcome_indices, plain_text, verdict_text

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.validation import check_sample
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.rulebase.targets import Target
 from pinesy.rules.attributes import Attribute
 from pinesy.samples import Batch, evidence_of
 

@@ -1,18 +1,14 @@
-"""What evidence on a cascade must look like, and the marginals of other semantics.
+"""Cascades and rule sets in a semantics other than the possibilistic one (docs/semantics.md)."""
 
-Worlds are of a semantics other than the possibilistic one (docs/semantics.md); they are made once
-for each.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.validation import check_integer
-from pinesy.engine.evidence import Evidence, EvidenceForm, Transform
-from pinesy.engine.rows import NumberType, Rows
+from pinesy.engine.number_types import NumberType
 from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.evidence.evidence_form import Evidence, EvidenceForm, RuleBase, Transform, evidence_form
 from pinesy.exceptions import CascadeError
 from pinesy.rules.attributes import Attribute
 from pinesy.semantics.semantics import Semantics
@@ -25,26 +21,20 @@ from pinesy.semantics.world_weights import (
 )
 from pinesy.semantics.worlds import Part, Worlds, marginals_in_blocks
 
-if TYPE_CHECKING:
-    from pinesy.rulebase.cascade import Cascade
 
+class RuleSets(RuleBase, Protocol):
+    """The rule sets of a cascade, each with its `unit`."""
 
-def evidence_rows(
-    cascade: "Cascade", evidence: Evidence, inputs: tuple[Attribute, ...] | None = None
-) -> Rows:
-    """Check the form of evidence on some of the inputs (by default all), as inference does."""
-    return evidence_form(cascade, cascade.inputs if inputs is None else inputs).rows(evidence)
+    @property
+    def order(self) -> Sequence[Any]:
+        """All sets, in the order of inference."""
 
-
-@cached_on_owner
-def evidence_form(cascade: "Cascade", inputs: tuple[Attribute, ...]) -> EvidenceForm:
-    """Return the form of evidence on some of the inputs."""
-    known = {a.name: a for a in cascade.inputs}
-    return EvidenceForm(inputs, known, frozenset(cascade.sets), cascade.attributes)
+    def needed(self, outputs: Iterable[str]) -> Sequence[Any]:
+        """Return the sets that some outputs depend on, in the order of inference."""
 
 
 def infer_in(
-    cascade: "Cascade",
+    cascade: RuleSets,
     evidence: Evidence,
     outputs: tuple[Attribute, ...],
     semantics: Semantics,
@@ -96,7 +86,7 @@ def check_options(semantics: Semantics, transform: Transform, dtype: NumberType)
 
 
 @cached_on_owner
-def _worlds(cascade: "Cascade", semantics: Semantics, largest: int) -> Worlds:
+def _worlds(cascade: RuleSets, semantics: Semantics, largest: int) -> Worlds:
     """Return the worlds of a cascade in a semantics."""
     largest = check_integer(largest, "largest", least=1)
     units = [rule_set.unit for rule_set in cascade.order]
@@ -105,7 +95,7 @@ def _worlds(cascade: "Cascade", semantics: Semantics, largest: int) -> Worlds:
 
 @cached_on_owner
 def world_parts(
-    cascade: "Cascade", outputs: tuple[str, ...], semantics: Semantics, largest: int
+    cascade: RuleSets, outputs: tuple[str, ...], semantics: Semantics, largest: int
 ) -> tuple[list[Part], tuple[Attribute, ...]]:
     """Return what is computed for some outputs, and the inputs that it takes."""
     parts = _worlds(cascade, semantics, largest).parts(outputs)
@@ -115,7 +105,7 @@ def world_parts(
 
 @cached_on_owner
 def joint_part(
-    cascade: "Cascade", answers: tuple[str, ...], semantics: Semantics, largest: int
+    cascade: RuleSets, answers: tuple[str, ...], semantics: Semantics, largest: int
 ) -> Part:
     """Return what is computed for all worlds that agree with some answers."""
     return _worlds(cascade, semantics, largest).joint(answers)

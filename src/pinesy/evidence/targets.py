@@ -1,4 +1,4 @@
-"""What should be inferred for training samples: one value each, or a distribution each."""
+"""Targets: what should be inferred for training samples, a value or a distribution for each."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,13 +13,12 @@ from pinesy._common.validation import (
     check_distributions,
     check_known,
     check_unmasked,
-    in_order,
     listed,
 )
-from pinesy.engine.evidence import target_degrees
+from pinesy.evidence.evidence_form import RuleBase, target_degrees
+from pinesy.evidence.frames import is_frame, ordered_columns
 from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.rules.attributes import Attribute, check_attribute
-from pinesy.rules.numbers import Scale
 from pinesy.rules.possibility import Possibility
 
 Positions = npt.NDArray[np.uint32]
@@ -75,10 +74,10 @@ class Target:
             raise DataError(
                 f"{where} is {content!r:.60}; give one value or one distribution for each sample"
             )
-        if getattr(content, "ndim", 1) > 1:  # a table would iterate over the names of its columns
-            content = np.asarray(in_order(content, map(str, attribute.domain), where))
+        if is_frame(content) or getattr(content, "ndim", 1) > 1:  # frames iterate over their names
+            content = np.asarray(ordered_columns(content, map(str, attribute.domain), where))
         if not isinstance(content, np.ndarray) and _are_values(content, attribute):
-            return cls.at(_listed(list(content), attribute), attribute)  # type: ignore[call-overload]
+            return cls.at(_list_positions(list(content), attribute), attribute)  # type: ignore[call-overload]
         return cls._of_array(_array(content, attribute), attribute)
 
     @classmethod
@@ -86,29 +85,25 @@ class Target:
         """Return targets that are values, one for each of `n` samples, or raise an error."""
         target = cls.of(content, attribute)
         if target.is_graded or len(target) != n:
-            given = f"{len(target)} {'distributions' if target.is_graded else 'values'}"
-            raise DataError(f"{attribute.name!r} has {given}; give {n} values, one for each sample")
+            count = f"{len(target)} {'distributions' if target.is_graded else 'values'}"
+            raise DataError(f"{attribute.name!r} has {count}; give {n} values, one for each sample")
         return target
 
     @classmethod
     def _of_array(cls, array: npt.NDArray[Any], attribute: Attribute) -> "Target":
-        if attribute.scale is not None and array.ndim == 1 and array.dtype.kind in "fiu":
-            return cls._measured(array, attribute, attribute.scale)
+        scale = attribute.scale
+        if scale is not None and array.ndim == 1 and array.dtype.kind in "fiu":
+            if np.isnan(array).any():
+                row = int(np.isnan(array).argmax())
+                raise DataError(f"the target of {attribute.name!r}, row {row} is missing; give all")
+            if scale.blur:  # how near each interval is
+                return cls._graded(scale.degrees(array), attribute)
+            return cls.at(scale.positions(array), attribute)
         if array.ndim == 1:
             return cls.at(_positions(array, attribute), attribute)
         if array.ndim == 2 and array.dtype.kind in "iu" and attribute.factors:
-            return cls.at(_joined(array, attribute), attribute)
+            return cls.at(_product_positions(array, attribute), attribute)
         return cls._graded(array, attribute)
-
-    @classmethod
-    def _measured(cls, array: npt.NDArray[Any], attribute: Attribute, scale: Scale) -> "Target":
-        """Return targets that are numbers: their intervals, or how near each interval is."""
-        if np.isnan(array).any():
-            row = int(np.isnan(array).argmax())
-            raise DataError(f"the target of {attribute.name!r}, row {row} is missing; give all")
-        if scale.blur:
-            return cls._graded(scale.degrees(array), attribute)
-        return cls.at(scale.positions(array), attribute)
 
     @classmethod
     def at(cls, positions: npt.NDArray[Any], attribute: Attribute) -> "Target":
@@ -157,7 +152,7 @@ class Target:
 
     @property
     def distributions(self) -> FloatArray:
-        """The targets as degrees ``(n, |D_b|)``: for labels, all of one value."""
+        """The targets as degrees ``(n, |D_b|)``; a label is certain."""
         if self.is_graded:
             return self.degrees
         degrees = np.zeros((len(self), len(self.attribute.domain)))
@@ -169,12 +164,12 @@ class Target:
         return np.asarray(self[np.array([sample])].distributions[0])
 
     def __repr__(self) -> str:
-        kind = "distributions" if self.is_graded else "labels"
-        return f"Target({self.attribute.name}: {len(self)} {kind})"
+        noun = "distributions" if self.is_graded else "labels"
+        return f"Target({self.attribute.name}: {len(self)} {noun})"
 
 
 def _frozen(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
-    """Return a contiguous copy or view that this object does not let anyone write to."""
+    """Return a contiguous copy or view that is read-only."""
     contiguous = np.ascontiguousarray(array, dtype=dtype)
     if dtype == np.float64:
         contiguous = contiguous + 0.0  # a copy, and -0.0 becomes 0.0
@@ -184,7 +179,7 @@ def _frozen(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
 
 
 def _are_values(content: Any, attribute: Attribute) -> bool:
-    """Tell whether a sequence holds values of the attribute rather than rows of degrees."""
+    """Return whether a sequence holds values of the attribute rather than rows of degrees."""
     first = next(iter(content if isinstance(content, Iterable) else ()), None)
     if isinstance(first, tuple) and attribute.factors:
         return len(first) != len(attribute.domain) or first in attribute
@@ -201,16 +196,17 @@ def _array(content: Any, attribute: Attribute) -> npt.NDArray[Any]:
         ) from None
 
 
-def _listed(values: Sequence[Hashable], attribute: Attribute) -> npt.NDArray[Any]:
-    """Return the positions of a list of values, each looked up once."""
+def _list_positions(values: Sequence[Hashable], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return the positions of a list of values; each distinct value is looked up once."""
     try:
-        known = {v: attribute.position(v) for v in dict.fromkeys(values)}
+        position_of = {value: attribute.position(value) for value in dict.fromkeys(values)}
     except (DomainError, TypeError) as error:
         row = next(
             i for i, v in enumerate(values) if not (isinstance(v, Hashable) and v in attribute)
         )
         raise DomainError(f"the target of {attribute.name!r}, row {row}: {error}") from None
-    return np.fromiter((known[v] for v in values), dtype=np.uint32, count=len(values))
+    positions = map(position_of.__getitem__, values)
+    return np.fromiter(positions, dtype=np.uint32, count=len(values))
 
 
 def _positions(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
@@ -218,12 +214,12 @@ def _positions(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[An
     if values.dtype.kind in "iu":
         distinct, codes = np.unique(values, return_inverse=True)
         if all(value in attribute for value in distinct.tolist()):
-            return _listed(distinct.tolist(), attribute)[codes]
-    return _listed(values.tolist(), attribute)
+            return _list_positions(distinct.tolist(), attribute)[codes]
+    return _list_positions(values.tolist(), attribute)
 
 
-def _joined(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
-    """Return the positions of the tuples that the rows of an array are."""
+def _product_positions(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return the positions of the tuples that are the rows of an array."""
     if array.shape[1] != len(attribute.factors):
         raise DegreeError(
             f"the target of {attribute.name!r}, a product of {len(attribute.factors)} attributes, "
@@ -232,10 +228,9 @@ def _joined(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
     positions = np.zeros(len(array), dtype=np.int64)
     for factor, column in zip(attribute.factors, array.T, strict=True):
         try:
-            places = _positions(column, factor)
+            positions = positions * len(factor.domain) + _positions(column, factor)
         except DomainError as error:
             raise DomainError(f"in the target of {attribute.name!r}: {error}") from None
-        positions = positions * len(factor.domain) + places
     return positions
 
 
@@ -264,7 +259,11 @@ def named_targets(
     >>> named_targets("red", {"color": color}, only=color)
     {'color': 'red'}
     """
-    if not _are_named(targets, attributes, only):
+    # A mapping is from attributes to targets, unless it is from values of `only` to degrees.
+    is_mapping = isinstance(targets, Mapping)
+    if is_mapping and only is not None and not any(name_of(key) in attributes for key in targets):
+        is_mapping = not any(key in only for key in targets)
+    if not is_mapping:
         if only is None:
             raise DataError(
                 f"targets are {type(targets).__name__} {targets!r:.60}; give a mapping from "
@@ -272,20 +271,30 @@ def named_targets(
                 f"that may have one: {listed(list(attributes))}"
             )
         return {only.name: targets}
-    given = by_name(targets, "target")
+    contents = by_name(targets, "target")
     for key in targets:
         if isinstance(key, Attribute) and attributes.get(key.name, key) != key:
             raise DataError(f"a target is for {key!r}, but the rules use {attributes[key.name]!r}")
-    for name in given:
-        said = f"there is a target for {name!r}, but no rule set concludes on it"
-        check_known(name, attributes, said)
-    if not given and not optional:
+    for name in contents:
+        problem = f"there is a target for {name!r}, but no rule set concludes on it"
+        check_known(name, attributes, problem)
+    if not contents and not optional:
         raise DataError(f"there are no targets; give some for {listed(list(attributes))}")
-    return {name: given[name] for name in attributes if name in given}
+    return {name: contents[name] for name in attributes if name in contents}
+
+
+def rule_set_targets(rules: RuleBase, targets: Any, n: int) -> dict[str, Target]:
+    """Return the targets of rule sets for `n` samples, checked without evidence, by name.
+
+    The targets of a single rule set may come alone; see `named_targets`.
+    """
+    attributes = {name: rule_set.output for name, rule_set in rules.sets.items()}
+    only = next(iter(attributes.values())) if len(attributes) == 1 else None
+    return read_targets(named_targets(targets, attributes, only), attributes, n)
 
 
 def read_targets(
-    named: Mapping[str, Any],
+    contents: Mapping[str, Any],
     attributes: Mapping[str, Attribute],
     n: int | None = None,
     *,
@@ -299,24 +308,16 @@ def read_targets(
     >>> read_targets({"color": ["red", "green"]}, {"color": color})
     {'color': Target(color: 2 labels)}
     """
-    read = {
+    targets = {
         name: Target.of(content, attributes[name], is_batch=is_batch)
-        for name, content in named.items()
+        for name, content in contents.items()
     }
-    of = "inputs" if n is not None else f"the target {next(iter(read))!r}"
-    for name, target in read.items():
+    counted = "inputs" if n is not None else f"the target {next(iter(targets))!r}"
+    for name, target in targets.items():
         n = len(target) if n is None else n
         if len(target) != n:
             raise DataError(
-                f"there are {n} samples of {of} but {len(target)} of the target {name!r}; give one "
-                "value or one distribution for each sample"
+                f"there are {n} samples of {counted} but {len(target)} of the target {name!r}; "
+                "give one value or one distribution for each sample"
             )
-    return read
-
-
-def _are_named(targets: Any, attributes: Mapping[str, Attribute], only: Attribute | None) -> bool:
-    """Tell whether targets are a mapping from attributes, not one from the values of `only`."""
-    if not isinstance(targets, Mapping):
-        return False
-    named = any(name_of(key) in attributes for key in targets)
-    return named or only is None or not any(key in only for key in targets)
+    return targets

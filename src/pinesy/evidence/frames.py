@@ -1,0 +1,141 @@
+"""Data frames of any library (pandas, polars, pyarrow and others, through narwhals), by column.
+
+A *column* is what narwhals calls a series, in the type of its library: it has ``to_numpy``, as
+pandas' Index and pyarrow's Array have, too. A *row* of a frame is pandas' Series with the names of
+the columns as its index; those of other libraries are dicts.
+"""
+
+from collections.abc import Collection, Iterable
+from importlib import import_module
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from pinesy._common.names import column_titles
+from pinesy._common.validation import listed
+from pinesy.exceptions import DataError, PinesyError
+
+#: Where types live that are no data frames. Nothing else is asked of them: narwhals is imported
+#: for what comes from another library.
+_OWN = frozenset(["builtins", "numpy", "pinesy"])
+#: For types of other libraries, whether they are data frames.
+_FRAME_TYPES: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def is_frame(content: object) -> bool:
+    """Return whether a content is a data frame.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> is_frame(pandas.DataFrame({"age": [70, 41]})), is_frame({"age": [70, 41]})
+    (True, False)
+    """
+    content_type = type(content)
+    if content_type.__module__.partition(".")[0] in _OWN or not hasattr(content, "__len__"):
+        return False
+    if content_type not in _FRAME_TYPES:
+        dependencies = import_module("narwhals").dependencies
+        _FRAME_TYPES[content_type] = dependencies.is_into_dataframe(content)
+    return _FRAME_TYPES[content_type]
+
+
+def frame_columns(content: Any, error: type[PinesyError] = DataError) -> dict[str, Any] | None:
+    """Return the columns of a data frame by name; None for anything else.
+
+    Raises `error` where two columns have the same name.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame_columns(pandas.DataFrame({"age": [70, 41]}))["age"].tolist()
+    [70, 41]
+    """
+    if not is_frame(content):
+        return None
+    narwhals = import_module("narwhals")
+    try:
+        frame = narwhals.from_native(content, eager_only=True)
+    except narwhals.exceptions.DuplicateError:  # pandas and pyarrow allow this
+        column_titles(_titles(content), error)
+        raise
+    # A title may be a number, by which narwhals would select a row.
+    columns = [column.to_native() for column in frame.iter_columns()]
+    return dict(zip(column_titles(frame.columns, error), columns, strict=True))
+
+
+def _titles(frame: Any) -> list[Any]:
+    """Return the titles of the columns, even if two are the same."""
+    is_arrow = import_module("narwhals").dependencies.is_pyarrow_table(frame)
+    return list(frame.column_names if is_arrow else frame.columns)
+
+
+def row_values(content: Any, known: Collection[str] | None = None) -> dict[str, Any] | None:
+    """Return the values of a row of a data frame by the names of the columns.
+
+    None for anything else, and for a Series of pandas whose index has none of the `known` names.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> row_values(pandas.DataFrame({"age": [70, 41], "smoker": ["no", "yes"]}).iloc[1])
+    {'age': 41, 'smoker': 'yes'}
+    """
+    if type(content).__module__.partition(".")[0] in _OWN or not hasattr(content, "index"):
+        return None
+    if not import_module("narwhals").dependencies.is_pandas_like_series(content):
+        return None
+    if known is not None and set(map(str, content.index)).isdisjoint(known):
+        return None
+    names = column_titles(content.index)
+    return dict(zip(names, content.to_dict().values(), strict=True))
+
+
+def is_column(content: object) -> bool:
+    """Return whether a content is a column of a data frame, so that it holds values.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> is_column(pandas.Series(["no", "yes"])), is_column(["no", "yes"])
+    (True, False)
+    """
+    return hasattr(content, "to_numpy") and getattr(content, "ndim", 1) == 1
+
+
+def native_array(content: Any) -> Any:
+    """Return a column or a data frame as an array, anything else as it is.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> native_array(pandas.Series([70, 41])), native_array([70, "no"])
+    (array([70, 41]), [70, 'no'])
+    """
+    return content.to_numpy() if hasattr(content, "to_numpy") else content
+
+
+def ordered_columns(content: Any, labels: Iterable[str], description: str) -> Any:
+    """Return a data frame as an array with its columns in the order of `labels`.
+
+    What is no frame is returned as it is; columns that are only numbered are in order.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"dark": [1.0], "clear": [0.25]})
+    >>> ordered_columns(frame, ["clear", "dark"], "attribute 'sky'")
+    array([[0.25, 1.  ]])
+    """
+    if not is_frame(content):
+        return content
+    names, expected = [str(title) for title in _titles(content)], list(labels)
+    if sorted(names) == sorted(expected):
+        return np.asarray(content)[:, [names.index(label) for label in expected]]
+    if names == [str(index) for index in range(len(names))]:
+        return np.asarray(content)
+    raise DataError(
+        f"{description} is a table with the columns {listed(names)}; they must be "
+        f"{listed(expected)}, in any order; or give an array, with its columns in this order"
+    )
