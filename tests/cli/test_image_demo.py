@@ -10,7 +10,7 @@ import pytest
 
 from pinesy import problems
 from pinesy.cli import demo_command, image_demo
-from pinesy.cli.image_demo import side_by_side
+from pinesy.cli.image_demo import images_text
 from pinesy.problems import digits
 
 pytest.importorskip("torch")
@@ -102,7 +102,7 @@ def test_without_pytorch_there_is_a_tour(pinesy: Run, monkeypatch: pytest.Monkey
 def test_images_as_text() -> None:
     images = np.zeros((2, 28, 28), dtype=np.uint8)
     images[1, :2] = 255
-    lines = side_by_side(images).split("\n")
+    lines = images_text(images).split("\n")
     assert len(lines) == 14
     assert lines[0] == " " * 28 + "  " + "@" * 28
     assert set(lines[1]) == {" "}

@@ -135,14 +135,14 @@ class PredictionSets(Mapping[str, Any]):
 
         first = next(iter(self.possibilities.values()))
         members = {name: np.atleast_2d(self.members(name)) for name in self}
-        words = {name: np.atleast_1d(self.outcomes[name]) for name in self}
+        outcomes = {name: np.atleast_1d(self.outcomes[name]) for name in self}
         n = len(first) if first.is_batch else 1
         lines = (
             [
                 str(row),
                 name,
                 _shown(_values(members[name][row], domain)),
-                OUTCOME_WORDS[words[name][row]],
+                OUTCOME_WORDS[outcomes[name][row]],
             ]
             for row in range(n)
             for name, domain in ((a, self.possibilities[a].attribute.domain) for a in self)

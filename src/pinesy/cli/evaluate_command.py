@@ -88,9 +88,9 @@ def evaluate(
     files = TrainingFiles(load_rules(rules), file_options)
     samples = files.read(data)
     if semantics:
-        chosen = map(as_semantics, SEMANTICS if "all" in semantics else semantics)
+        compared = map(as_semantics, SEMANTICS if "all" in semantics else semantics)
         p = options.input_probabilities(files.cascade.inputs, samples.evidence)
-        say(compare_semantics(files.cascade, p, samples.targets, semantics=chosen))
+        say(compare_semantics(files.cascade, p, samples.targets, semantics=compared))
         return
     report = pinesy.evaluate(files.cascade, samples.evidence, samples.targets)
     say(plain(report))

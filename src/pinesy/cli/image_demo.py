@@ -174,14 +174,14 @@ def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[Expl
 def _closely(console: Console, case: ExplainedSum) -> None:
     """Show a sum: its images, what the rules make of them, and why."""
     console.print(Text(case.title, style="bold"))
-    console.print(Text(side_by_side(np.stack(list(case.images.values())))), soft_wrap=True)
+    console.print(Text(images_text(np.stack(list(case.images.values())))), soft_wrap=True)
     console.print(Text(case.summary))
     console.print(Text(case.explanation.text(depth=2, limit=2)), soft_wrap=True)
     if case.why_not:
         console.print(Text(f"Why not the true digit: {case.why_not}"), soft_wrap=True)
 
 
-def side_by_side(images: Images) -> str:
+def images_text(images: Images) -> str:
     """Return images of digits as text, beside each other."""
     small = images.astype(float).reshape(len(images), 14, 2, 28).mean(axis=2)
     levels = np.rint(small / 255 * (len(INK) - 1)).astype(int)

@@ -21,7 +21,7 @@ def exactly_one(variables: Sequence[int], fresh: Iterator[int]) -> Iterator[list
     """
     yield list(variables)
     if len(variables) <= MAX_PAIRWISE:
-        yield from ([-one, -other] for one, other in combinations(variables, 2))
+        yield from ([-first, -second] for first, second in combinations(variables, 2))
         return
     # The first one has no need of a variable that says the same.
     reached = [variables[0], *(next(fresh) for _ in variables[1:])]

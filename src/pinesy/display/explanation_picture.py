@@ -19,7 +19,7 @@ from pinesy.explanations.justification import (
     Triplet,
     TripletProposition,
 )
-from pinesy.explanations.labels import degree_text, listed, number_text, number_texts
+from pinesy.explanations.labels import degree_text, list_text, number_text, number_texts
 from pinesy.explanations.outline import Outline, alike
 from pinesy.explanations.smallest_change import Change
 from pinesy.explanations.why_not import WhyNot
@@ -126,7 +126,7 @@ class BoxMaker(Outline):
             texts.append(degree_text("C", explanation.certainty))
         if not explanation.distribution.decided:
             texts.append(explanation.verdict)
-        root = Box("result", says, tuple(texts), f"{says}: {listed(texts)}")
+        root = Box("result", says, tuple(texts), f"{says}: {list_text(texts)}")
         self._roots(root, explanation.values, "value")
         self._roots(root, explanation.rivals, "rival")
         for node, box, level in self.waiting:  # grows on the way

@@ -9,7 +9,7 @@ from pinesy.evidence.evidence_form import Evidence
 from pinesy.explanations.decision import is_coherent
 from pinesy.explanations.explain import PICTURE_LIMIT, PICTURE_NODES, Explanation, picture
 from pinesy.explanations.json_form import json_text
-from pinesy.explanations.labels import listed, number_text
+from pinesy.explanations.labels import list_text, number_text
 from pinesy.explanations.margins import input_margins, margin
 from pinesy.explanations.why_not import WhyNot
 from pinesy.rulebase.cascade import Cascade
@@ -96,7 +96,7 @@ class ExplanationReport:
             return " No input alone can change it."
         left = len(bounded) - DELICATE
         texts = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
-        return f" Inputs that can change it alone: {listed(texts)}."
+        return f" Inputs that can change it alone: {list_text(texts)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answers as plain data."""

@@ -10,7 +10,7 @@ from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bounds_of, bounds_text, exact_text
 from pinesy.rules.numbers import as_floats, is_number
-from pinesy.rules.outcomes import listed as listed
+from pinesy.rules.outcomes import list_text as list_text
 from pinesy.rules.outcomes import number_text as number_text
 from pinesy.rules.outcomes import plain_text
 from pinesy.rules.propositions import Proposition
@@ -144,7 +144,7 @@ class Wording:
         """Return propositions, each as `says` does, joined by "and"; with a `last` text."""
         compact = len(propositions) > 1 or bool(last)
         texts = [self.says(proposition, limit, compact) for proposition in propositions]
-        return listed([*texts, *([last] if last else [])])
+        return list_text([*texts, *([last] if last else [])])
 
     def has(
         self,
@@ -159,7 +159,7 @@ class Wording:
             if compact:
                 names = ", ".join(self.name(f) for f, _ in pairs)
                 return f"({names}) is ({', '.join(self.value(f, v) for f, v in pairs)})"
-            return listed([f"{self.name(f)} is {self.value(f, v)}" for f, v in pairs])
+            return list_text([f"{self.name(f)} is {self.value(f, v)}" for f, v in pairs])
         return f"{self.name(attribute)} {self._is(attribute, values, limit)}"
 
     def _is(self, attribute: Attribute, values: Sequence[Hashable], limit: int | None) -> str:
@@ -214,4 +214,4 @@ class Wording:
 
 def _or(texts: list[str], left: int, one_of: str = "", last: str = "or") -> str:
     """Join the texts of values, and the number of those that are left out."""
-    return listed([*texts, *([f"{one_of}{left} more values"] if left else [])], last)
+    return list_text([*texts, *([f"{one_of}{left} more values"] if left else [])], last)

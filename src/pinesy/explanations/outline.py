@@ -14,7 +14,7 @@ from pinesy.explanations.justification import (
     Triplet,
     TripletProposition,
 )
-from pinesy.explanations.labels import WORDS, Wording, degree_text, listed, number_text
+from pinesy.explanations.labels import WORDS, Wording, degree_text, list_text, number_text
 from pinesy.explanations.restraints import Clash
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import numbered_rules
@@ -139,7 +139,7 @@ class TextWriter(Outline):
             ]
             left = len(bound.rules) - len(rules)
             rules += [f"{left} more rules"] * (left > 0)
-            yield f"  - It is {degree_text('P', bound.degree)} that {says}, by {listed(rules)}."
+            yield f"  - It is {degree_text('P', bound.degree)} that {says}, by {list_text(rules)}."
         if other_bounds:
             left = sum(len(bound.values) for bound in other_bounds)
             yield f"  - And so on, for {left} more values."
@@ -185,7 +185,7 @@ class TextWriter(Outline):
         elif children:
             names = dict.fromkeys(self.wording.name(c.attribute) for c in children)
             depth = self.depth
-            yield f"{indent}What is behind {listed(list(names))} is not shown (depth {depth})."
+            yield f"{indent}What is behind {list_text(list(names))} is not shown (depth {depth})."
 
     def _sentence(self, nodes: Sequence[ExplanationNode]) -> str:
         """Return why some values are as possible as they are."""
@@ -283,7 +283,7 @@ class TextWriter(Outline):
         if left:
             rules = f"{len(left)} more rules do" if len(left) > 1 else "one more rule does"
             texts.append(f"{rules} the same")
-        return f"because {listed(texts)}"
+        return f"because {list_text(texts)}"
 
 
 def _more(degrees: Sequence[float], nouns: str, semantics: str = "P") -> str:

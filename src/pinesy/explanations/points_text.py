@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy.explanations.labels import given_text, listed
+from pinesy.explanations.labels import given_text, list_text
 from pinesy.explanations.sample import Sample
 from pinesy.rulebase.point_sums import PointSum, point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
@@ -118,7 +118,7 @@ def _value_lines(
             for a in inputs
             if a.name in plain_values
         ]
-        facts = f" ({listed(texts)})" if texts else ""
+        facts = f" ({list_text(texts)})" if texts else ""
         yield f"  +{points_of(gives)} {value}{maybe}: {premise}{facts}"
     left = rules[most:]
     if left:

@@ -85,13 +85,13 @@ class ClusterTasks:
         except CancelledError as error:
             raise DataError(self._lost()) from error
 
-    def _deadly(self, key: str, said: str) -> str:
+    def _deadly(self, key: str, message: str) -> str:
         where = self._places.get(key) or f"the task {key!r:.60}"
         return (
             f"{where}: the workers that it was given to died, one after the other, so that Dask "
             "gave it up; most often they had too little memory: give smaller parts, or start "
             "workers with more (memory_limit=...), and see their logs for another cause "
-            f"[{said:.120} ...]"
+            f"[{message:.120} ...]"
         )
 
     def _lost(self) -> str:

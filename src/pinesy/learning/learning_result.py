@@ -145,10 +145,10 @@ class LearnedCascade(TableReport, Generic[OfSet]):
 
     def _rule_rows(self, name: str) -> list[dict[str, Any]]:
         """Return the rules of a set with their parameters, as rows of a table."""
-        one = self.cascade[name]
+        rule_set = self.cascade[name]
         return [
             {"set": name, "rule": str(rule.premise), "s": float(s), "r": float(r)}
-            for rule, s, r in zip(one.rules, one.s, one.r, strict=True)
+            for rule, s, r in zip(rule_set.rules, rule_set.s, rule_set.r, strict=True)
         ]
 
     def plot(self, axes: Any = None) -> Any:
@@ -203,16 +203,16 @@ class LearningResult(LearnedCascade[SetResult]):
     def _records(self) -> list[dict[str, Any]]:
         return [
             {
-                "set": one.name,
-                "rules": len(one.s),
-                "tolerance": one.tolerance,
-                "samples": one.summary.samples,
-                "reliable": one.n_reliable,
-                "smallest_nabla": one.summary.smallest,
-                "distance": one.distance,
-                "largest_parameter": float(one.lowest.max()),
+                "set": result.name,
+                "rules": len(result.s),
+                "tolerance": result.tolerance,
+                "samples": result.summary.samples,
+                "reliable": result.n_reliable,
+                "smallest_nabla": result.summary.smallest,
+                "distance": result.distance,
+                "largest_parameter": float(result.lowest.max()),
             }
-            for one in self.sets.values()
+            for result in self.sets.values()
         ]
 
     def __repr__(self) -> str:
@@ -232,12 +232,12 @@ class LearningResult(LearnedCascade[SetResult]):
         return [ReportTable(head, lines, noun="rule sets", max_lines=SHOWN)]
 
 
-def _line(one: SetResult) -> tuple[str, ...]:
+def _line(result: SetResult) -> tuple[str, ...]:
     return (
-        one.name,
-        str(len(one.s)),
-        "none" if isinf(one.tolerance) else f"{one.tolerance:g}",
-        f"{one.n_reliable} of {one.summary.samples}",
-        f"{one.distance:g}",
-        f"{one.lowest.max():g}",
+        result.name,
+        str(len(result.s)),
+        "none" if isinf(result.tolerance) else f"{result.tolerance:g}",
+        f"{result.n_reliable} of {result.summary.samples}",
+        f"{result.distance:g}",
+        f"{result.lowest.max():g}",
     )

@@ -191,9 +191,11 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
 
     def _records(self) -> list[dict[str, Any]]:
         return [
-            {**row, "support": float(support), "held": float(held)}
-            for name, one in self.sets.items()
-            for row, support, held in zip(self._rule_rows(name), one.support, one.held, strict=True)
+            {**row, "support": float(support), "held": float(share)}
+            for name, estimate in self.sets.items()
+            for row, support, share in zip(
+                self._rule_rows(name), estimate.support, estimate.held, strict=True
+            )
         ]
 
     def __repr__(self) -> str:

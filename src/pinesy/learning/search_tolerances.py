@@ -228,12 +228,12 @@ class ToleranceSearch(TableReport):
 
         return plot_tolerances(self, axes)
 
-    def _line(self, one: Evaluation) -> list[str]:
-        mark = "*" if one.tolerances == self.tolerances else ""
-        metric = "impossible" if one.metric is None else f"{one.metric:.6g}"
-        least = min(one.reliable, key=one.reliable.__getitem__)
-        numbers = [f"{t:.4g}" for t in one.tolerances.values()]
-        return [mark, *numbers, metric, f"{one.reliable[least]} for {least}"]
+    def _line(self, evaluation: Evaluation) -> list[str]:
+        mark = "*" if evaluation.tolerances == self.tolerances else ""
+        metric = "impossible" if evaluation.metric is None else f"{evaluation.metric:.6g}"
+        least = min(evaluation.reliable, key=evaluation.reliable.__getitem__)
+        numbers = [f"{t:.4g}" for t in evaluation.tolerances.values()]
+        return [mark, *numbers, metric, f"{evaluation.reliable[least]} for {least}"]
 
 
 @dataclass(eq=False)

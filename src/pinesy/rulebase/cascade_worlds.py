@@ -50,8 +50,8 @@ def infer_in(
     else:
         units = [rule_set.unit for rule_set in cascade.needed(names)]
         compute = rule_function(semantics, units)
-        used = {a.name for unit in units for a in unit.inputs}.union(names)
-        inputs = tuple(a for a in cascade.inputs if a.name in used)
+        input_names = {a.name for unit in units for a in unit.inputs}.union(names)
+        inputs = tuple(a for a in cascade.inputs if a.name in input_names)
     form = evidence_form(cascade, inputs)
     return infer_worlds(semantics, compute, outputs, form, evidence, transform)
 
@@ -99,8 +99,8 @@ def world_parts(
 ) -> tuple[list[Part], tuple[Attribute, ...]]:
     """Return what is computed for some outputs, and the inputs that it takes."""
     parts = _worlds(cascade, semantics, largest).parts(outputs)
-    used = {name for part in parts for name in part.given} | set(outputs)
-    return parts, tuple(a for a in cascade.inputs if a.name in used)
+    input_names = {name for part in parts for name in part.given} | set(outputs)
+    return parts, tuple(a for a in cascade.inputs if a.name in input_names)
 
 
 @cached_on_owner

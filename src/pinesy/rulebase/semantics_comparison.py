@@ -107,11 +107,11 @@ def compare_semantics(
     (1.0, 0.5)
     """
     cascade = as_cascade(rules)
-    known = {name: one.output for name, one in cascade.sets.items()}
+    known = {name: rule_set.output for name, rule_set in cascade.sets.items()}
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
-    named = named_targets(answers, known, only)
-    chosen = [as_semantics(name) for name in as_list(semantics, "semantics")]
-    rows = [_score(cascade, probabilities, named, meaning, largest) for meaning in chosen]
+    targets = named_targets(answers, known, only)
+    compared = [as_semantics(name) for name in as_list(semantics, "semantics")]
+    rows = [_score(cascade, probabilities, targets, meaning, largest) for meaning in compared]
     return SemanticsComparison(tuple(rows))
 
 
@@ -151,7 +151,7 @@ def _score(
         with placed("answers"):
             target = Target.of_values(values, cascade[attribute].output, len(shares))
         right.append((shares.argmax(axis=1) == target.labels) & result.decided)
-        chosen = shares[np.arange(len(shares)), target.labels]
-        losses.append(-np.log(np.maximum(chosen, LEAST_PROBABILITY)))
+        indices = shares[np.arange(len(shares)), target.labels]
+        losses.append(-np.log(np.maximum(indices, LEAST_PROBABILITY)))
     all_right = float(np.all(right, axis=0).mean())
     return SemanticsScore(name, all_right, float(np.mean(right)), float(np.mean(losses)), seconds)

@@ -96,7 +96,7 @@ def verdict_text(
     if outcome == "several":
         unnamed = len(values) - NAMED
         names = [*values[:NAMED], *([f"{unnamed} more"] if unnamed > 0 else [])]
-        return f"undecided: {listed(names, 'or')} remain"
+        return f"undecided: {list_text(names, 'or')} remain"
     if outcome == "no_rule":
         return "undecided: no rule decides"
     if outcome == "novel":
@@ -138,10 +138,10 @@ def numbered_rules(indices: Sequence[int]) -> str:
     ('rule 1', 'rules 1 and 5', 'rules 1, 2 and 3')
     """
     numbers = [str(index + 1) for index in indices]
-    return f"rule{'s' * (len(numbers) > 1)} {listed(numbers)}"
+    return f"rule{'s' * (len(numbers) > 1)} {list_text(numbers)}"
 
 
-def listed(texts: Sequence[str], last: str = "and") -> str:
+def list_text(texts: Sequence[str], last: str = "and") -> str:
     """Join texts with commas, and a word before the last one."""
     return f" {last} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
