@@ -16,8 +16,8 @@ from reproduction import Experiment, Store, experiments_of, scales, scheduler
 from reproduction.commands import app
 from reproduction.report import read_report
 from reproduction.tasks import addition_task, sudoku_task
+from reproduction.tests.report_tables import row, section
 from reproduction.tests.synthetic import a_record, keep
-from reproduction.tests.test_report import row, section
 from reproduction.tests.tiny import TINY, few_mnist, timeless
 from reproduction.trainings import answered, answered_units, unit_places
 

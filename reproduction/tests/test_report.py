@@ -10,23 +10,8 @@ from rich.console import Console
 from reproduction.groups import figure
 from reproduction.rendering import markdown, print_report
 from reproduction.report import ResultsReport, read_report
-from reproduction.result_tables import ResultTable
+from reproduction.tests.report_tables import row, rows, section
 from reproduction.tests.synthetic import SECONDS, a_record, keep, keep_all
-
-
-def section(report: ResultsReport, title: str) -> list[ResultTable]:
-    return list(next(s for s in report.sections if s.title == title).tables)
-
-
-def rows(table: ResultTable) -> list[dict[str, str]]:
-    return [cells for _, cells in table.rows()]
-
-
-def row(table: ResultTable, **wanted: str) -> dict[str, str]:
-    """Return the only row with these cells."""
-    found = [r for r in rows(table) if all(r[name] == text for name, text in wanted.items())]
-    assert len(found) == 1
-    return found[0]
 
 
 def ours(report: ResultsReport, setting: str = "normal") -> tuple[dict[str, str], dict[str, str]]:

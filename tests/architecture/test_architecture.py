@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from architecture.test_layers import ROWS, SOURCE, imports, package_of, read_sources
+from architecture.layers import ROWS, SOURCE, imports, package_of, read_sources
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

@@ -1,44 +1,13 @@
 """A folder is a layer, and a module imports only from the layers below its own."""
 
 import ast
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "pinesy"
+from architecture.layers import ROWS, SOURCE, imports, package_of, read_sources
 
-#: From the ground up, one row for each folder. A module imports from the rows before its own and,
-#: without cycles, from its own folder.
-ROWS = [
-    ["exceptions", "_version"],
-    ["_common"],
-    ["transforms", "equations"],
-    ["rules"],
-    ["evidence"],
-    ["engine"],
-    ["semantics"],
-    ["rulebase"],
-    ["samples"],
-    ["induction"],
-    ["learning"],
-    ["inverse"],
-    ["explanations"],
-    ["calibration"],
-    ["concepts"],
-    ["nets"],
-    ["model"],
-    ["problems"],
-    ["estimators"],
-    ["exchange"],
-    ["display"],
-    ["__init__"],
-    ["studio"],
-    ["cli"],
-    ["__main__"],
-]
 LAYERS = {name: layer for layer, row in enumerate(ROWS) for name in row}
 #: Imports for types alone that close a cycle today, by the module that has them.
 TYPE_CYCLES = {
@@ -46,59 +15,6 @@ TYPE_CYCLES = {
     "pinesy.rules.propositions": "pinesy.rules.attributes",
     "pinesy.rules.syntax.conditions": "pinesy.rules.attributes",
 }
-
-
-def read_sources() -> dict[str, str]:
-    """Return the text of every module by its dotted name; packages end in ``.__init__``.
-
-    The root imports lazily; its stub names the imports.
-    """
-    texts = {
-        ".".join(["pinesy", *path.relative_to(SOURCE).with_suffix("").parts]): path.read_text()
-        for path in sorted(SOURCE.rglob("*.py"))
-    }
-    return texts | {"pinesy.__init__": (SOURCE / "__init__.pyi").read_text()}
-
-
-def package_of(name: str) -> str:
-    """Return the folder, or the module of the root, that a dotted name belongs to."""
-    return name.split(".")[1]
-
-
-def imports(name: str, text: str, names: set[str]) -> Iterator[str]:
-    """Yield the modules of pinesy that a module imports, wherever it does, for types as well.
-
-    Methods that show something import `pinesy.display` when they are called: that does not count.
-    """
-    package = name.rpartition(".")[0].split(".")
-    for node in _import_statements(text):
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            origin = ".".join([*base, *filter(None, [node.module])])
-            # `from package import module` imports the module, not only the package
-            inner = [f"{origin}.{alias.name}" for alias in node.names]
-            modules = [i if i in names or f"{i}.__init__" in names else origin for i in inner]
-        else:
-            continue
-        for module in modules:
-            if module.split(".")[0] == "pinesy":
-                yield f"{module}.__init__" if f"{module}.__init__" in names else module
-
-
-@cache  # most tests change one module of them all
-def _import_statements(text: str) -> list[ast.AST]:
-    tree = ast.parse(text)
-    when_called = {
-        node
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef) and "pinesy.display" in text
-        for node in ast.walk(function)
-        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("pinesy.display.")
-    }
-    nodes = (node for node in ast.walk(tree) if node not in when_called)
-    return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def violations(sources: Mapping[str, str]) -> list[str]:

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 import pinesy
+from architecture.public_modules import public_modules
 
 
 def all_modules() -> list[str]:
@@ -18,16 +19,6 @@ def all_modules() -> list[str]:
 
 
 MODULES = all_modules()
-
-
-#: Rooms that are not for users: nobody imports from them but the library.
-INNER = {"_common", "cli", "display", "engine", "evidence"}
-
-
-def public_modules() -> list[str]:
-    """Return the modules that users import from: the root's, and the ``__init__`` of packages."""
-    tops = [m.name for m in pkgutil.iter_modules(pinesy.__path__) if m.name not in INNER]
-    return ["pinesy", *(f"pinesy.{name}" for name in tops if not name.startswith("_"))]
 
 
 def undocumented(module: ModuleType) -> list[str]:

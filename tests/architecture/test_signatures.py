@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from architecture.test_public_names import public_modules
+from architecture.public_modules import public_modules
 
 pytest.importorskip("torch")
 

@@ -14,7 +14,7 @@ from extensions.docstring_fields import with_fields
 from extensions.formula_text import is_formula, is_unicode_formula, to_latex
 
 import pinesy
-from architecture.test_public_names import public_modules
+from architecture.public_modules import public_modules
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibration.test_coverage import adder, answers, evidence, samples
+from calibration.adders import adder, answers, evidence, samples
+from calibration.calibrated_rules import INPUTS, TRUTH, P, made
 from messages import raises_saying
 from pinesy import (
     CalibratedRules,
@@ -23,18 +24,8 @@ from pinesy.calibration import CalibratedAnswers, CalibratedInputs
 from pinesy.exceptions import DomainError, UnknownAttributeError
 from pinesy.model.storage import load_rules
 
-P, TRUTH = samples(np.random.default_rng(1), 60, 2, 4)
 NEW, _ = samples(np.random.default_rng(2), 9, 2, 4)
-INPUTS = {"left": TRUTH[:, 0], "right": TRUTH[:, 1]}
 KINDS = {"left": "digit", "right": "other"}
-
-
-def made(of: str, rows: slice = slice(None), **options: Any) -> CalibratedRules:
-    truth = {"inputs": INPUTS, "both": INPUTS | answers(TRUTH)}.get(of, answers(TRUTH))
-    if of == "answers":
-        options["transform"] = "antipignistic"
-    part = {name: values[rows] for name, values in truth.items()}
-    return calibrate(adder(), evidence(P[rows]), part, **options)
 
 
 def same(one: CalibratedRules, other: CalibratedRules) -> bool:

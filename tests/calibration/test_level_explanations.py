@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from calibration.test_calibrated_files import made
+from calibration.calibrated_rules import made
 from messages import raises_saying
 from pinesy import antipignistic, why_not
 from pinesy.exceptions import DataError, DomainError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.test_coverage import Floats, least_successes
+from calibration.adders import Floats, least_successes
 from messages import raises_saying
 from pinesy import Attribute, CalibratedRules, Iff, RuleSet, calibrate, load, save
 from pinesy.calibration import (

@@ -5,8 +5,8 @@ from typing import Any
 from playwright.sync_api import Page
 
 from browser import picture
-from common.test_views import EVIL as EVIL_NAME
-from common.test_views import THINGS
+from common.things_to_show import EVIL as EVIL_NAME
+from common.things_to_show import THINGS
 from pinesy import explain, parse
 
 PAGE = (

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from estimators.test_rule_classifier import patients
+from estimators.patients import patients
 from messages import raises_saying
 from pinesy import load, save
 from pinesy.calibration import DriftMonitor

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from estimators.patients import patients
 from messages import raises_saying
 from pinesy import CalibratedRules, Cascade, CascadeError, load, save, to_onnx
 from pinesy.estimators import RuleClassifier
@@ -36,22 +37,6 @@ EXPECTED = {
 )
 def test_scikit_learn(estimator: Any, check: Any) -> None:
     check(estimator)
-
-
-def patients(n: int = 120) -> tuple[pandas.DataFrame, Any]:
-    """A small medical table: numbers, categories, some unknown."""
-    rng = np.random.default_rng(4)
-    table = pandas.DataFrame(
-        {
-            "glucose": rng.normal(120, 25, n).round(),
-            "bmi": rng.normal(28, 5, n).round(1),
-            "smoker": rng.choice(["yes", "no"], n),
-        }
-    )
-    sick = (table.glucose > 130) & (table.bmi > 27) | (rng.random(n) < 0.05)
-    table.loc[rng.random(n) < 0.1, "bmi"] = np.nan
-    table.loc[rng.random(n) < 0.1, "smoker"] = None
-    return table, np.where(sick, "sick", "well")
 
 
 TABLE, LABELS = patients()

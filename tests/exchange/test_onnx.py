@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exchange.onnx_runs import run, same_bits
 from pinesy import (
     Attribute,
     Cascade,
@@ -33,24 +33,7 @@ from pinesy.problems import addition, sudoku
 from pinesy.transforms import EQUAL_TIES, INVERSE, TRANSFORMS, Transformation, as_transform
 from strategies import BatchCase, batches, cascades, random_batch
 
-runtime = pytest.importorskip("onnxruntime")
 onnx = pytest.importorskip("onnx")
-
-Array = npt.NDArray[Any]
-
-
-def run(model: Any, inputs: dict[str, Any]) -> dict[str, Array]:
-    """Return the outputs of a graph by name."""
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = 1
-    content = model.SerializeToString()
-    session = runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, inputs), strict=True))
-
-
-def same_bits(one: Array, other: Array) -> bool:
-    return one.shape == other.shape and one.tobytes() == np.ascontiguousarray(other).tobytes()
 
 
 def used(cascade: Cascade, evidence: dict[str, Any]) -> dict[str, Any]:

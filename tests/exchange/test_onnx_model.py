@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
 
-from exchange.test_onnx import run, same_bits  # noqa: E402
+from exchange.onnx_runs import run, same_bits  # noqa: E402
 from pinesy import DataError, NeuroSymbolic, to_onnx  # noqa: E402
 from pinesy.nets import NetworkPerception  # noqa: E402
 from pinesy.problems import addition  # noqa: E402

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page
 
-from explanations.test_smallest_change import functions, questions
+from explanations.small_functions import functions, questions
 from inverse.conditioning_problems import trees
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet, explain, parse
 from pinesy.exceptions import DomainError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from playwright.sync_api import Page
 
-from explanations.test_smallest_change import questions
+from explanations.small_functions import questions
 from pinesy import Cascade, Explanation, explain, parse
 from pinesy.exchange.page import bundle
 from pinesy.exchange.page_data import rules_data

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies as make
-from explanations.test_explain import GRID, every_sample, small_rule_sets
+from explanations.small_rule_sets import GRID, every_sample, small_rule_sets
 from messages import raises_saying
 from pinesy import (
     Attribute,

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import oracles
 import strategies as make
 from explanations import explaining_oracle as oracle
+from explanations.small_rule_sets import ADDITION, SAMPLE, every_sample, small_rule_sets
 from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy.explanations import Explanation, ExplanationNode, TripletProposition, explain
 from pinesy.explanations.sample import Sample, plan_for
-from pinesy.problems import addition
 
 ETAS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 0.01]
 
@@ -151,32 +151,6 @@ def test_measures_of_a_proposition(case: make.Case, data: st.DataObject) -> None
 
 # --- sufficiency -------------------------------------------------------------------------------
 
-GRID = (0.0, 0.3, 0.6, 1.0)
-
-
-def all_distributions(size: int) -> list[tuple[float, ...]]:
-    return [pi for pi in itertools.product(GRID, repeat=size) if max(pi) == 1.0]
-
-
-@st.composite
-def small_rule_sets(draw: st.DrawFn) -> RuleSet:
-    """Rules on two inputs, so small that all evidence on a grid can be tried."""
-    inputs = [Attribute("a", (0, 1)), Attribute("b", ("x", "y"))]
-    output = Attribute("c", range(draw(st.integers(2, 3))))
-    degrees = st.sampled_from(GRID)
-    made = []
-    for _ in range(draw(st.integers(1, 4))):
-        premise = draw(make.premises(inputs))
-        conclusion = draw(make.propositions(output, empty=False))
-        made.append(Iff(premise).then(conclusion, draw(degrees), draw(degrees)))
-    return RuleSet(made)
-
-
-def every_sample(rules: RuleSet) -> np.ndarray[Any, Any]:
-    """All evidence on the grid, in the columns of the rules' inputs."""
-    rows = itertools.product(*(all_distributions(len(a.domain)) for a in rules.inputs))
-    return np.array([sum(row, ()) for row in rows])
-
 
 @given(small_rule_sets(), st.data())
 def test_each_triplet_suffices(rules: RuleSet, data: st.DataObject) -> None:
@@ -248,15 +222,6 @@ def test_decimal_thresholds_do_not_flip() -> None:
 
 
 # --- the tree ----------------------------------------------------------------------------------
-
-
-ADDITION = addition(2)
-SAMPLE = {
-    "a_1": {3: 1.0, 8: 0.4},
-    "a_2": {5: 1.0, 6: 0.2},
-    "a_3": {4: 1.0, 9: 0.1},
-    "a_4": {7: 1.0, 1: 0.8},
-}
 
 
 def test_the_tree_goes_down_to_the_inputs() -> None:

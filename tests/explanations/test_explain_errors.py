@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explanations.test_explain import ADDITION, SAMPLE
+from explanations.small_rule_sets import ADDITION, SAMPLE
 from messages import raises_saying
 from pinesy import (
     Attribute,

@@ -8,7 +8,7 @@ from hypothesis import given
 
 import strategies as make
 from explanations.json_schema import problems
-from explanations.test_explain import ADDITION, SAMPLE
+from explanations.small_rule_sets import ADDITION, SAMPLE
 from pinesy import Attribute, Iff, RuleSet
 from pinesy.explanations import explain, schema
 from pinesy.problems import sudoku

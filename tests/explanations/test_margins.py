@@ -11,7 +11,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from explanations import attempts
-from explanations.test_smallest_change import functions, questions
+from explanations.small_functions import functions, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, Iff, RuleSet, antipignistic, parse

@@ -9,7 +9,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from explanations import attempts
-from explanations.test_smallest_change import MOST, functions, listed, questions
+from explanations.small_functions import MOST, functions, listed, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, Iff, RuleSet, parse

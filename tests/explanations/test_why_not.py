@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracles
 from explanations.attempts import leaders
-from explanations.test_smallest_change import DIGITS, functions, questions
+from explanations.small_functions import DIGITS, functions, questions
 from inverse.conditioning_problems import trees
 from messages import raises_saying
 from pinesy import Attribute, Cascade, Iff, RuleSet

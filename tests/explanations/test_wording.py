@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies as make
-from explanations.test_explain import ADDITION, SAMPLE
-from paper.test_blood_glucose import RULES
+from explanations.small_rule_sets import ADDITION, SAMPLE
+from paper.blood_glucose import RULES
 from pinesy import Attribute, Cascade, If, Iff, RuleSet
 from pinesy.explanations import Label, explain
 from pinesy.explanations.labels import Wording

@@ -2,16 +2,14 @@
 
 import gc
 import json
-import sys
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
-from typing import Self
 
 import pytest
 
+from counted_work import Calls
 from hostile.hostile_texts import TEXTS
 from messages import raises_saying
 from pinesy import (
@@ -90,23 +88,6 @@ def test_what_asks_for_too_much_is_refused(case: str) -> None:
     text, said = TOO_MUCH[case]
     with raises_saying(PinesyError, *said):
         parse(f"{text}\n{END}")
-
-
-class Calls:
-    """Counts the calls of functions, of Python and of C, while it is used."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def _see(self, _frame: FrameType | None, event: str, _argument: object) -> None:
-        self.count += event in ("call", "c_call")
-
-    def __enter__(self) -> Self:
-        sys.setprofile(self._see)
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        sys.setprofile(None)
 
 
 @pytest.mark.parametrize("name", TEXTS)

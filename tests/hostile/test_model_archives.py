@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from messages import raises_saying
-from model.test_neurosymbolic import SUMS, Means, speed, sums, table
-from model.test_storage import content, learned_weather, write
+from model.stored_models import content, learned_weather, write
+from model.sums_and_weather import SUMS, Means, speed, sums, table
 from pinesy import Cascade, DataError, NeuroSymbolic, PinesyError, load, parse, save
 from pinesy.model import archives
 from pinesy.model.storage import load_rules

@@ -1,9 +1,7 @@
 """The work of learning a chain grows with its length, and what is stored is what is read later."""
 
-import sys
 from collections.abc import Callable
 from itertools import pairwise
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -11,27 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from counted_work import calls
 from pinesy import Attribute, Cascade, Iff, RuleSet, learn
 from pinesy.learning.stages import CascadeStages
 
 A = [Attribute(f"a_{i}", [0, 1]) for i in range(121)]
-
-
-def calls(work: Callable[[], Any]) -> int:
-    """Count the calls of functions, a measure of work that no other program disturbs."""
-    count = 0
-
-    def see(_: FrameType, event: str, __: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(see)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return count
 
 
 def learn_chain(length: int) -> Callable[[], Any]:

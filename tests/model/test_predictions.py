@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from messages import raises_saying
-from model.test_neurosymbolic import DIGITS, LABELS, SAMPLES, SUMS, TABLE, sums, table
+from model.sums_and_weather import DIGITS, LABELS, SAMPLES, SUMS, TABLE, sums, table
 from pinesy import DataError, NeuroSymbolic, calibrate, load, save
 from pinesy.calibration import DriftMonitor
 from pinesy.exceptions import DomainError, ShapeError

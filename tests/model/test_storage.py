@@ -3,16 +3,16 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
 
 from messages import raises_saying
-from model.test_neurosymbolic import (
+from model.stored_models import content, learned_weather, write
+from model.sums_and_weather import (
     NAMES,
     SAMPLES,
     SKY,
@@ -44,13 +44,6 @@ from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import as_cascade
 
 
-def learned_weather() -> NeuroSymbolic:
-    data, targets = weather()
-    model = NeuroSymbolic({"sky": Means(), "wind": speed}, WEATHER, inputs=["wind", "sky"])
-    skies = np.where(data["sky"] < 0.5, "dark", "clear")
-    return model.fit(data, targets, {"sky": skies}, tolerance=0.9)
-
-
 def test_a_model_is_saved_and_loaded_to_the_same_bits(tmp_path: Path) -> None:
     model, (data, _) = learned_weather(), weather(30, seed=9)
     save(model, tmp_path / "m.zip")
@@ -68,17 +61,6 @@ def test_a_model_is_saved_and_loaded_to_the_same_bits(tmp_path: Path) -> None:
     assert np.array_equal(again.result_["street"].lowest, model.result_["street"].lowest)
     save(again, tmp_path / "copy.zip")
     assert (tmp_path / "copy.zip").read_bytes() == (tmp_path / "m.zip").read_bytes()
-
-
-def content(path: Path) -> dict[str, bytes]:
-    with ZipFile(path) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def write(path: Path, members: Mapping[str, bytes]) -> None:
-    with ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
 
 
 def test_rules_that_were_not_learned_are_saved_too(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from nets import test_answer_training as kinds  # noqa: E402
+from nets import several_kinds as kinds  # noqa: E402
 from nets.bar_sums import LAYER, RECIPE, X, drawn, network, samples, weights  # noqa: E402
 from pinesy.nets import (  # noqa: E402
     AnswerFit,

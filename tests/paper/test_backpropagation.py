@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from golden import PAPER
-from paper.test_same_digit import FIRST, B
+from paper.same_digit import FIRST, B
 from pinesy.inverse import Backpropagation, backpropagate, premise_equations
 
 EXAMPLE: dict[str, Any] = PAPER["same_digit"]["backpropagation"]

@@ -1,21 +1,9 @@
 """The literature's example of conjunctive premises: what will the blood glucose be?"""
 
-from typing import Any
-
 import pytest
 
-from golden import PAPER
-from pinesy import Attribute, Cascade, Iff, RuleSet, parse
-
-EXAMPLE: dict[str, Any] = PAPER["blood_glucose"]
-ATTRIBUTES = {name: Attribute(name, domain) for name, domain in EXAMPLE["attributes"].items()}
-FUTURE = ATTRIBUTES["future-blood-glucose"]
-RULES = RuleSet(
-    Iff(*(ATTRIBUTES[a].isin(values) for a, values in rule["if"].items())).then(
-        FUTURE.isin(rule["then"]), s=rule["s"], r=rule["r"]
-    )
-    for rule in EXAMPLE["rules"]
-)
+from paper.blood_glucose import EXAMPLE, FUTURE, RULES
+from pinesy import Cascade, parse
 
 
 def test_premise_degrees() -> None:

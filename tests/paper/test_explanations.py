@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from golden import PAPER
-from paper.test_blood_glucose import FUTURE, RULES
-from paper.test_same_digit import A1, A2, FIRST, B
+from paper.blood_glucose import FUTURE, RULES
+from paper.same_digit import A1, A2, FIRST, B
 from pinesy.explanations import Triplet, TripletProposition, explain
 
 SAME_DIGIT: dict[str, Any] = PAPER["same_digit"]["explanation"]

@@ -5,32 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden import PAPER
-from pinesy import Attribute, Cascade, Iff, RuleSet
+from paper.same_digit import EXAMPLE, FIRST, B, rule_set, tuples
+from pinesy import Cascade, RuleSet
 
-EXAMPLE: dict[str, Any] = PAPER["same_digit"]
 SAMPLES = pytest.mark.parametrize("sample", EXAMPLE["inference"])
 
 
-def tuples(values: list[Any]) -> list[Any]:
-    return [tuple(v) if isinstance(v, list) else v for v in values]
-
-
-A1, A2, C = (Attribute(name, (0, 1)) for name in ("a1", "a2", "c"))
-B = Attribute.product("b", A1, A2)
-BY_NAME = {a.name: a for a in (A1, A2, B, C)}
-
-
-def rule_set(rules: list[dict[str, Any]], output: str) -> RuleSet:
-    return RuleSet(
-        Iff(*(BY_NAME[a].isin(tuples(values)) for a, values in rule["if"].items())).then(
-            BY_NAME[output].isin(tuples(rule[f"then_{output}"]))
-        )
-        for rule in rules
-    )
-
-
-FIRST = rule_set(EXAMPLE["rules_b"], "b")
 SECOND = rule_set(EXAMPLE["rules_c"], "c")
 CASCADE = Cascade(FIRST, SECOND)
 BOTH = pytest.mark.parametrize(("rules", "name"), [(FIRST, "b"), (SECOND, "c")])

@@ -1,13 +1,13 @@
 """Templates in text: indices, variables, loops, sets by comprehension, macros, included files."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counted_work import calls
 from messages import raises_saying
 from pinesy import Attribute, Cascade, DataError, RulesTextError, load, parse
 
@@ -260,14 +260,12 @@ def test_deep_recursion_that_ends_is_read() -> None:
 
 
 def test_parsing_is_linear_in_what_is_written_out() -> None:
-    def seconds(n: int) -> float:
+    def work(n: int) -> int:
         text = f"{HEAD} for i in 1..{n}: if a[i % 4 + 1] where a[i % 4 + 1] + i > 3 then c == 1"
-        start = time.perf_counter()
-        parse(text)
-        return time.perf_counter() - start
+        return calls(lambda: parse(text))
 
-    seconds(10)
-    assert seconds(4000) < 40 * max(seconds(400), 0.01)
+    work(10)  # what is done once in a process
+    assert work(4000) < 11 * work(400)
 
 
 # --- included files ----------------------------------------------------------------------------

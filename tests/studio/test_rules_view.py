@@ -10,7 +10,7 @@ from pinesy import Cascade, parse
 from pinesy.problems import addition, sudoku
 from pinesy.studio import Session
 from pinesy.studio.rules_view import LAYER, rule_graph
-from studio.test_session import touch
+from studio.touched_files import touch
 
 
 def post(client: TestClient, endpoint: str, **content: Any) -> tuple[int, Any]:

@@ -16,6 +16,7 @@ from pinesy.studio import Session
 from pinesy.studio.sample_view import as_digit
 from pinesy.studio.session import Work
 from studio.conftest import client_of
+from studio.ink_by_columns import by_columns
 
 
 def ask(client: TestClient, endpoint: str, **content: Any) -> Any:
@@ -150,13 +151,6 @@ def test_contradictions_are_told() -> None:
 
 
 # --- digits -----------------------------------------------------------------------------------
-
-
-def by_columns(images: Any) -> Any:
-    """Stand for a network: the probability of a digit is its share of the ink, by columns."""
-    ink = images.reshape(len(images), 28, 28)[:, :, 4:24].astype(float).sum(axis=1)
-    parts = ink.reshape(len(images), 10, 2).sum(axis=2) + 1.0
-    return parts / parts.sum(axis=1, keepdims=True)
 
 
 def test_images_are_read_by_the_perception_of_the_model() -> None:

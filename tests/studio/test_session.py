@@ -1,6 +1,5 @@
 """The work of a studio: files that change, the way back, rows that are read meanwhile."""
 
-import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +14,7 @@ from pinesy.samples import Batch
 from pinesy.studio import Session
 from pinesy.studio.row_table import RowTable
 from studio.conftest import client_of
-
-
-def touch(path: Path, text: str) -> None:
-    """Write a file so that its time is another, however coarse the clock."""
-    path.write_text(text)
-    status = path.stat()
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 10**9))
+from studio.touched_files import touch
 
 
 def test_a_file_that_changes_on_disk_is_noticed(

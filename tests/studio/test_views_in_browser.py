@@ -18,8 +18,8 @@ from pinesy.problems import addition, digits
 from pinesy.studio import Session
 from pinesy.studio.session import Work
 from pinesy.studio.web_application import VIEWS, redirect_file
-from studio.test_sample_view import by_columns
-from studio.test_session import touch
+from studio.ink_by_columns import by_columns
+from studio.touched_files import touch
 
 Serving = Callable[[Session], str]
 VIEW_NAMES = list(VIEWS)
