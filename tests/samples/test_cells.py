@@ -95,7 +95,9 @@ def test_json_lines_are_a_table(tmp_path: Path) -> None:
 def test_no_warning_where_nothing_is_skipped(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        list(read_samples(write(tmp_path / "a.csv", "smoker\nyes\nNA\n"), [SMOKER]))
+        (batch,) = read_samples(write(tmp_path / "a.csv", "smoker\nyes\nNA\n"), [SMOKER])
+    assert len(batch) == 2
+    assert batch.evidence[1].tolist() == [1.0] * len(SMOKER.domain)  # a blank is unknown
 
 
 def test_parquet_is_a_table(tmp_path: Path) -> None:
