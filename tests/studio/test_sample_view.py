@@ -195,3 +195,9 @@ def test_digits_are_scaled_and_centred_by_mass(
     mass = seen / seen.sum()
     centre = (mass.sum(axis=1) @ (np.arange(28) + 0.5), mass.sum(axis=0) @ (np.arange(28) + 0.5))
     assert np.abs(np.array(centre) - 14).max() <= 0.5 + 1e-9
+
+
+def test_rows_are_named_as_everywhere(labelled: Session) -> None:
+    """By the number of the row, from which the page counts from 1, and by id."""
+    (row,) = ask(client_of(labelled), "rows", start=3, count=1)["rows"]
+    assert (row["row"], row["ids"]) == (3, {"id": "d3"})

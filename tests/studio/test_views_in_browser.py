@@ -86,7 +86,7 @@ def test_a_slider_moves_the_degrees_to_those_of_python(
     assert shown_degrees(tab, "sailing") == rounded(found.degrees)
     assert shown_degrees(tab, "sailing") != rounded(first.degrees)
     expect(tab.locator(".graph .box.lit").first).to_be_visible()
-    tab.get_by_role("button", name="take line 2").press("Enter")
+    tab.get_by_role("button", name="take row 2").press("Enter")
     expect(tab.locator("tr.chosen")).to_have_count(1)
     expect(tab.get_by_role("spinbutton", name="wind")).to_have_value("31.5")
     picture(tab, "studio-sample")

@@ -98,6 +98,11 @@ class RowTable:
         part, index = self._find(row)
         return int(part.lines[index])
 
+    def ids(self, row: int) -> dict[str, str]:
+        """Return what tells a sample apart, by the titles of the columns."""
+        part, index = self._find(row)
+        return {title: str(name) for title, name in part.ids_of(index).items()}
+
     def sample(self, row: int) -> dict[str, Any]:
         """Return what is given for each input of a sample, as evidence takes it."""
         part, index = self._find(row)

@@ -92,6 +92,7 @@ def _row(
     return {
         "row": index,
         "line": table.line(index),
+        "ids": table.ids(index),
         "cells": [_cell(a, input_content(a, evidence[a.name])) for a in columns],
         "images": _pictures(table, index, [a.name for a in columns]),
         "targets": {

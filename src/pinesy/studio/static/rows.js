@@ -52,7 +52,7 @@ export class RowPicker {
     const sofar = page.finished ? "" : " so far";
     fill(this.of, ` of ${counted(page.total)}${sofar}`);
     const targets = [...new Set(page.rows.flatMap((row) => Object.keys(row.targets)))];
-    const heads = ["line", ...page.columns, ...(page.left ? [`+${page.left}`] : []), ...targets.map((t) => `${t} (given)`)];
+    const heads = ["row", ...page.columns, ...(page.left ? [`+${page.left}`] : []), ...targets.map((t) => `${t} (given)`)];
     fill(
       this.table,
       make("table", {},
@@ -63,8 +63,9 @@ export class RowPicker {
   }
 
   line(row, page, targets) {
-    const attributes = { class: "link", "aria-label": `take line ${row.line}` };
-    const pick = button(String(row.line), () => this.onPick(row.row), attributes);
+    const name = [String(row.row + 1), ...Object.values(row.ids)].join(" · ");
+    const attributes = { class: "link", "aria-label": `take row ${row.row + 1}`, title: `line ${row.line}` };
+    const pick = button(name, () => this.onPick(row.row), attributes);
     const cell = (text, name) => {
       const image = row.images[name];
       return make("td", {}, image ? make("img", { src: image, alt: text, class: "tiny" }) : text);
