@@ -13,10 +13,16 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from typer.core import TyperCommand
 
 from hostile.sabotage import abandon
 from hostile.writers import SAVES, WRITERS, asked, old_file, program, saved
 from pinesy.cli.app import run_program
+
+INVOKE = TyperCommand.invoke
 
 
 def begin(name: str, words: Sequence[str], path: Path) -> int:
@@ -28,7 +34,8 @@ def begin(name: str, words: Sequence[str], path: Path) -> int:
         return number
     code = 1
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        if name in SAVES:
+            allow_interrupts()
         with (path.parent / "said").open("w") as said, open(os.devnull, "w") as nothing:
             sys.stdout, sys.stderr = nothing, said
             code = _write(name, words, path)
@@ -39,6 +46,16 @@ def begin(name: str, words: Sequence[str], path: Path) -> int:
         os._exit(code)
 
 
+def allow_interrupts() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def interruptible(command: TyperCommand, context: Any) -> Any:
+    """Run a command; until then interrupts wait: pydantic, which reads options, loses them."""
+    allow_interrupts()
+    return INVOKE(command, context)
+
+
 def _write(name: str, words: Sequence[str], path: Path) -> int:
     """Do as the program does, and return its exit code."""
     try:
@@ -46,7 +63,8 @@ def _write(name: str, words: Sequence[str], path: Path) -> int:
             saved(path)
         else:
             sys.argv = ["pinesy", *words]
-            run_program(program(name), "pinesy")
+            with patch.object(TyperCommand, "invoke", interruptible):
+                run_program(program(name), "pinesy")
     except SystemExit as ended:
         return int(ended.code or 0)
     except KeyboardInterrupt:  # as in __main__.py
