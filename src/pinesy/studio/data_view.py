@@ -116,7 +116,7 @@ def _row(session: Session, batch: Batch, row: Mapping[str, Any]) -> dict[str, An
         "suspicious": row["suspicious"],
         "row": i,
         "line": int(batch.lines[i]),
-        "ids": {title: str(name) for title, name in batch.ids_of(i).items()},
+        "ids": session.rows.ids(i),
         "attribute": name,
         "place": None if target.is_graded else int(target.labels[i]),
         "repaired": row["repaired"],
