@@ -115,7 +115,7 @@ def test_why_and_why_not(opened: Open) -> None:
     two.focus()
     page.keyboard.press("Enter")
     expect(answers).to_contain_text("Why not y_1 = 2?")
-    expect(answers).to_contain_text("y_1 = 2 is held at 0.4 by rule 3")
+    expect(answers).to_contain_text("y_1 = 2 is possible at 0.4 at most, because of rule 3")
     expect(answers).to_contain_text("a_1 = 8 has possibility 0.4")
     expect(two).to_have_attribute("aria-pressed", "true")
     assert page.locator(".input.deciding b").all_inner_texts() == ["a_1"]

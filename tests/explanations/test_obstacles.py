@@ -37,7 +37,11 @@ def test_values_that_no_inputs_make_win() -> None:
     never = Cascade(RuleSet([Iff(a.isin({0, 1})).then(b.isin({0, 1}), r=0.3)]))
     never = Cascade(RuleSet([*never.rule_sets[0].rules, Iff(a.isin({0})).then(b.isin({0}))]))
     with raises_saying(
-        UnreachableError, "b = 2", "even if", "b = 2 is held at 0.3 by rule 1", "parameter r is 0.3"
+        UnreachableError,
+        "b = 2",
+        "even if",
+        "b = 2 is possible at 0.3 at most, because of rule 1",
+        "parameter r is 0.3",
     ):
         smallest_change(never, {"a": [1.0, 0.0]}, 2)
 

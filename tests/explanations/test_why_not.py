@@ -97,9 +97,11 @@ def test_a_sum_of_two_digits() -> None:
     assert repr(found) == f"WhyNot(y_1 = 2: {len(found.restraints)} rules)"
     assert str(found) == (
         "y_1 = 2 has possibility 0.4; the highest is 1, of 7\n"
-        "  y_1 = 2 is held at 0.4 by rule 3 (iff c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): "
+        "  y_1 = 2 is possible at 0.4 at most, because of rule 3 "
+        "(iff c_1 where (a_1 + a_2) % 10 == 2 then y_1 in {2}): "
         "its premise has possibility 0.4\n"
-        "  y_1 = 2 is held at 0.4 by rule 8 (iff c_1 where (a_1 + a_2) % 10 == 7 then y_1 in {7}): "
+        "  y_1 = 2 is possible at 0.4 at most, because of rule 8 "
+        "(iff c_1 where (a_1 + a_2) % 10 == 7 then y_1 in {7}): "
         "the negation of its premise has possibility 0.4\n"
         "  a_1 = 8 has possibility 0.4\n"
         "if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2"
@@ -110,7 +112,7 @@ def test_a_parameter_that_holds() -> None:
     rules = Cascade(RuleSet([Iff(A.isin({0})).then(B.isin({0}), s=0.1, r=0.3)]))
     found = why_not(rules, {"a": [1.0, 0.2]}, 1)
     assert [(h.number, h.by, h.degree, h.reasons) for h in found.rules] == [(1, "r", 0.3, ())]
-    assert "b = 1 is held at 0.3 by rule 1" in str(found)
+    assert "b = 1 is possible at 0.3 at most, because of rule 1" in str(found)
     assert "its parameter r is 0.3" in str(found)
     assert found.change is None
     assert "no rule tells it from 2" in found.obstacle
@@ -136,7 +138,7 @@ def test_degrees_that_differ_are_not_written_alike() -> None:
     nearly = {"a_1": {3: 1.0, 8: 0.99999999}, "a_2": {4: 1.0}}
     found = str(why_not(addition(1), nearly, 2, "y_1"))
     assert found.startswith("y_1 = 2 has possibility more than 0.999; the highest is 1, of 7\n")
-    assert "y_1 = 2 is held at more than 0.999 by rule 3" in found
+    assert "y_1 = 2 is possible at more than 0.999 at most, because of rule 3" in found
     assert "  a_1 = 8 has possibility more than 0.999\n" in found
     assert "possibility 1 " not in found
     never = RuleSet(

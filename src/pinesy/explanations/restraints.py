@@ -78,7 +78,7 @@ class Restraint:
         )
         statement, degree = equation_text(self.attribute.name, self.value), number_text(self.degree)
         rule = f"rule {self.number} ({rule_text(self.rule)})"
-        return f"{statement} is held at {degree} by {rule}: {cause} {degree}"
+        return f"{statement} is possible at {degree} at most, because of {rule}: {cause} {degree}"
 
 
 def restraints_on(decision: Decision, index: int) -> tuple[list[Restraint], bool]:

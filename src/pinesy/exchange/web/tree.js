@@ -72,7 +72,7 @@ export function restraintLine({ attribute, place, degree, rule, by }) {
   const premise = inside ? "its premise is possible" : "the negation of its premise is possible";
   const at = degreeText(degree);
   return [
-    `${valueText(attribute, place)} is held at ${at} by rule ${rule}: `,
+    `${valueText(attribute, place)} is possible at ${at} at most, because of rule ${rule}: `,
     by === "premise" ? `${premise} at ${at} at most; ` : `its parameter ${by} is ${at}; `,
     make("code", {}, ruleText(set, rule)),
   ];
