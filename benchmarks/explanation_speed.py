@@ -38,7 +38,8 @@ def justified(ask: Callable[[], Explanation]) -> list[Any]:
 def reduced(ask: Callable[[], Explanation], limit: int = 5) -> list[Any]:
     """Ask for the reduced premises and the unexpected besides, the first of each."""
     triplets = [t for one in justified(ask) if one for t in one.triplets[:limit]]
-    return [(t.first(limit), t.first(limit, unexpected=True)) for t in triplets]
+    both = (False, True)
+    return [[t.first_propositions(limit, unexpected) for unexpected in both] for t in triplets]
 
 
 def walked(ask: Callable[[], Explanation]) -> list[Any]:

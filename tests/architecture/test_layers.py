@@ -11,7 +11,6 @@ from architecture.layers import ROWS, SOURCE, imports, package_of, read_sources
 LAYERS = {name: layer for layer, row in enumerate(ROWS) for name in row}
 #: Imports for types alone that close a cycle today, by the module that has them.
 TYPE_CYCLES = {
-    "pinesy.explanations.outline": "pinesy.explanations.explain",
     "pinesy.rules.propositions": "pinesy.rules.attributes",
     "pinesy.rules.syntax.conditions": "pinesy.rules.attributes",
 }

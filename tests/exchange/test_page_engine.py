@@ -116,7 +116,7 @@ def value_data(cascade: Cascade, evidence: Any, node: ExplanationNode) -> dict[s
             for p in node.justification.parameters
         ],
     }
-    restraints, cut = restraints_on(Decision.of(cascade, evidence, node.attribute), node.position)
+    restraints, cut = restraints_on(Decision.of(cascade, evidence, node.attribute), node.index)
     reasons = dict.fromkeys(reason for r in restraints for reason in r.reasons)
     return found | {
         "restraints": [
@@ -126,7 +126,7 @@ def value_data(cascade: Cascade, evidence: Any, node: ExplanationNode) -> dict[s
         ],
         "bottlenecks": [place_data(r) for r in reasons if r.attribute in cascade.inputs],
         "cut": cut,
-        "deciding": sorted([n.attribute.name, n.position] for n in nodes_behind(node)),
+        "deciding": sorted([n.attribute.name, n.index] for n in nodes_behind(node)),
     }
 
 

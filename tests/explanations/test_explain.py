@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from explanations import explaining_oracle as oracle
 from explanations.small_rule_sets import ADDITION, SAMPLE, every_sample, small_rule_sets
 from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy.explanations import Explanation, ExplanationNode, TripletProposition, explain
+from pinesy.explanations import sample as sample_module
 from pinesy.explanations.sample import Sample, plan_for
 
 ETAS = [0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 0.01]
@@ -81,13 +83,13 @@ def check_parts(node: ExplanationNode, known: oracles.Known) -> None:
     """What a node rests on has its very degree, and lies on the right side."""
     for triplet in node.justification.triplets if node.justification else ():
         deciding = [p for p in triplet.reduced if p.decides]
-        assert deciding == list(triplet.first(triplet.n_deciding)[0])
+        assert deciding == list(triplet.first_propositions(triplet.n_deciding)[0])
         for part in deciding:
             pi = known[part.proposition.attribute.name]
             for value in part.values:
                 assert pi[value] == oracles.decimal(node.possibility)
                 assert (value in part.proposition.values) == (triplet.semantics == "P")
-            assert [n.value for n in node.behind(part)] == list(part.values)
+            assert [n.value for n in node.children_of(part)] == list(part.values)
 
 
 @given(make.cases(), st.sampled_from(ETAS), st.data())
@@ -105,6 +107,27 @@ def test_every_node_against_the_definition(
         else:
             check_node(node, case.cascade[node.attribute], known, eta)
             check_parts(node, known)
+
+
+@given(make.cases(), st.data())
+def test_arrays_and_programs_infer_the_same(case: make.Case, data: st.DataObject) -> None:
+    """A single rule set is inferred from its arrays, a very large one by a program."""
+    rule_set = data.draw(st.sampled_from(case.cascade.rule_sets))
+    cascade = Cascade(rule_set)
+    rows = {a.name: case.evidence.get(a.name, [1.0] * len(a.domain)) for a in cascade.inputs}
+    plan = plan_for(cascade, rule_set.output)
+    by_arrays = Sample(plan, plan.row(rows))
+    with patch.object(sample_module, "MAX_BOUNDS", 0):
+        by_program = Sample(plan, plan.row(rows))
+    inferred = cascade.infer(rows)[rule_set.output]
+    name = rule_set.output.name
+    for sample in (by_arrays, by_program):
+        assert sample.result.degrees.tobytes() == inferred.degrees.tobytes()
+        assert min(sample.result.coherence, sample.result.degrees.max()) == min(
+            inferred.coherence, inferred.degrees.max()
+        )
+        assert not sample.result.degrees.flags.writeable
+    assert by_arrays.measures[name].tobytes() == by_program.measures[name].tobytes()
 
 
 def check_clashes(cascade: Cascade, found: Explanation, known: Mapping[str, Any]) -> None:

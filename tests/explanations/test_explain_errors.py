@@ -110,7 +110,7 @@ def test_bad_limits() -> None:
 
 def test_bad_nodes() -> None:
     found = explain(ADDITION, SAMPLE, Y1)
-    with raises_saying(UnknownAttributeError, "'y_2' is not behind 'y_1'"):
+    with raises_saying(UnknownAttributeError, "'y_1' does not depend on 'y_2'"):
         found.node("y_2", 1)
     with raises_saying(DomainError, "attribute 'w_2' has no value 7"):
         found.node("w_2", 7)

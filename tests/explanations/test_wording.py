@@ -218,21 +218,23 @@ def test_many_triplets_are_counted() -> None:
 )
 def test_subsets(values: set[int], words: str) -> None:
     a = Attribute("a", range(10))
-    assert Wording().says(a.isin(values)) == words
+    assert Wording().proposition_sentence(a.isin(values)) == words
 
 
 def test_subsets_are_shortened() -> None:
     a = Attribute("a", range(100))
     odd = a.where(lambda v: v % 2 == 1)
-    assert Wording().says(odd, 3) == "a is 1, 3, 5 or one of 47 more values"
-    assert Wording().says(a.where("a % 2 == 1"), 3) == "a % 2 == 1"
+    assert Wording().proposition_sentence(odd, 3) == "a is 1, 3, 5 or one of 47 more values"
+    assert Wording().proposition_sentence(a.where("a % 2 == 1"), 3) == "a % 2 == 1"
 
 
 def test_a_list_that_is_cut_says_what_it_is_not_where_that_is_shorter() -> None:
     pair = Attribute("c", [(i, j) for i in range(10) for j in range(10)])
 
     def without(*values: Any) -> str:
-        return Wording().says(pair.isin([v for v in pair.domain if v not in values]), 3)
+        return Wording().proposition_sentence(
+            pair.isin([v for v in pair.domain if v not in values]), 3
+        )
 
     assert without((4, 0), (9, 0)) == "c is neither (4, 0) nor (9, 0)"
     assert without((4, 0), (9, 0), (9, 1)) == "c is none of (4, 0), (9, 0) or (9, 1)"
@@ -240,18 +242,18 @@ def test_a_list_that_is_cut_says_what_it_is_not_where_that_is_shorter() -> None:
     half = "c is (5, 0), (5, 1), (5, 2) or one of 47 more values"
     assert without(*pair.domain[:50]) == half
     some = pair.isin([v for v in pair.domain if v not in ((4, 0), (9, 0))])
-    assert Wording().says(some, None).startswith("c is (0, 0), (0, 1), (0, 2), ")
+    assert Wording().proposition_sentence(some, None).startswith("c is (0, 0), (0, 1), (0, 2), ")
 
 
 def test_a_run_is_not_turned_round() -> None:
     most = Attribute("a", range(100)).isin(range(98))
-    assert Wording().says(most, 3) == "a is 0 to 97"
+    assert Wording().proposition_sentence(most, 3) == "a is 0 to 97"
 
 
 def test_units() -> None:
     a = Attribute("bg", (70, 120, 180))
     wording = Wording.of({a: Label(unit="mg/dl")}, {"bg": a})
-    assert wording.says(a.isin({70, 180})) == "bg is 70 mg/dl or 180 mg/dl"
+    assert wording.proposition_sentence(a.isin({70, 180})) == "bg is 70 mg/dl or 180 mg/dl"
 
 
 @given(make.cases(), st.integers(1, 3), st.integers(1, 3))

@@ -20,7 +20,7 @@ from pinesy.explanations.justification import (
     TripletProposition,
 )
 from pinesy.explanations.labels import degree_text, list_text, number_text, number_texts
-from pinesy.explanations.outline import Outline, alike
+from pinesy.explanations.outline import Outline, group_by_rules
 from pinesy.explanations.smallest_change import Change
 from pinesy.explanations.why_not import WhyNot
 from pinesy.rules.possibility import Possibility
@@ -87,7 +87,7 @@ def _image_uris(explanation: Explanation, images: Mapping[str, Any] | None) -> d
     """Check images, and return them as addresses."""
     if not isinstance(images, Mapping | None):
         raise DataError(f"images are a mapping from inputs to arrays; got {images!r:.60}")
-    known, uris = explanation.graph.plan.known, {}
+    known, uris = explanation.graph.plan.all_inputs, {}
     for key, image in (images or {}).items():
         name = name_of(key)
         check_known(name, known, f"an image is given for {name!r}, which is no input")
@@ -120,7 +120,7 @@ class BoxMaker(Outline):
     def root(self) -> Box:
         """Return the box of the result, which leads to all others."""
         explanation = self.explanation
-        says = self.wording.says(explanation.proposition, self.limit)
+        says = self.wording.proposition_sentence(explanation.proposition, self.limit)
         texts = [degree_text("P", explanation.possibility)]
         if explanation.normalised:
             texts.append(degree_text("C", explanation.certainty))
@@ -136,7 +136,7 @@ class BoxMaker(Outline):
         return root
 
     def _roots(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
-        groups, omitted = self.split(alike(nodes))
+        groups, omitted = self.split(group_by_rules(nodes))
         root.children += [self._value(group, kind, 0) for group in groups]
         count = sum(map(len, omitted))
         if count:
@@ -148,8 +148,8 @@ class BoxMaker(Outline):
         """Return the box of values that the same rules justify, made once."""
         key = tuple(nodes)
         if key not in self.boxes:
-            short = self.statement(nodes, self.limit)
-            full = short if len(nodes) == 1 else self.statement(nodes, TOOLTIP)
+            short = self.nodes_text(nodes, self.limit)
+            full = short if len(nodes) == 1 else self.nodes_text(nodes, TOOLTIP)
             degree = degree_text("P", nodes[0].possibility)
             self.boxes[key] = Box(kind, short, (degree,), f"{full}: {degree}")
             self.waiting.append((nodes[0], self.boxes[key], level))
@@ -162,7 +162,7 @@ class BoxMaker(Outline):
             heading, image = self.wording.name(attribute), self.images.get(attribute.name, "")
             self.inputs[attribute.name] = Box("input", heading, image=image), nodes[0], set()
         box, _, marked = self.inputs[attribute.name]
-        marked.update(node.position for node in nodes)
+        marked.update(node.index for node in nodes)
         return box
 
     def _add_bars(self, box: Box, node: ExplanationNode, marked: set[int]) -> None:
@@ -211,10 +211,12 @@ class BoxMaker(Outline):
 
     def _rule(self, node: ExplanationNode, triplet: Triplet, level: int) -> Box:
         """Return the box of a triplet, with what its deciding propositions rest on."""
-        parts, degrees = triplet.first(self.limit)
+        parts, degrees = triplet.first_propositions(self.limit)
         count = len(degrees) - len(parts)
         omitted = f"{count} more propositions" if count else ""
-        premise = self.wording.says_all([part.reduced for part in parts], self.limit, omitted)
+        premise = self.wording.premise_sentence(
+            [part.reduced for part in parts], self.limit, omitted
+        )
         heading = f"rule {triplet.number} · {triplet.semantics} {number_text(triplet.degree)}"
         tooltip = f"{heading}: {premise}\n{triplet.rule.line(TOOLTIP)}"
         kind: BoxKind = "possible" if triplet.semantics == "P" else "certain"
@@ -228,7 +230,7 @@ class BoxMaker(Outline):
 
     def _behind(self, node: ExplanationNode, part: TripletProposition, box: Box, level: int) -> int:
         """Lead to what a proposition rests on; return how many boxes would exceed the limit."""
-        nodes = node.behind(part)
+        nodes = node.children_of(part)
         if not nodes:
             return 0
         if nodes[0].is_perceived:
@@ -238,7 +240,7 @@ class BoxMaker(Outline):
             return 0
         values, omitted = self.split(nodes)
         hidden = len(omitted)
-        for group in alike(values):
+        for group in group_by_rules(values):
             if tuple(group) not in self.boxes and self._is_full:
                 hidden += len(group)
             else:

@@ -167,7 +167,7 @@ class ChangeSearch:
         """
         # Many inputs take longer to put into a row than to infer from it.
         self.effort.spend(len(trials) * (1 + trials.inputs.shape[1] // 8))
-        program = self.decision.plan.floor if lowest else self.decision.program
+        program = self.decision.plan.lower_bound_program if lowest else self.decision.program
         columns = program.code.columns[self.decision.output.name]
         height = program.code.coherence.get(self.decision.output.name) if self.decides else None
         result = np.empty((2, len(trials)))

@@ -1,32 +1,23 @@
 """Explain a result: why it is as possible and as certain as it is."""
 
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from math import nan
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from pinesy._common.masks import mask_of, mask_table
-from pinesy._common.names import name_of
-from pinesy._common.validation import BoolArray, check_degree, check_limit
+from pinesy._common.validation import check_degree, check_limit
 from pinesy.evidence.evidence_form import Evidence
-from pinesy.exceptions import DegreeError, DomainError, UnknownAttributeError
+from pinesy.exceptions import DegreeError, DomainError
 from pinesy.explanations.decision import only_output
+from pinesy.explanations.explained_result import ExplainedResult
 from pinesy.explanations.json_form import DataWriter, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
 from pinesy.explanations.points_text import points_lines
-from pinesy.explanations.restraints import Clash, clashes_of
 from pinesy.explanations.sample import plain_values_of, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.point_sums import point_sums
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
-from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 
 
@@ -82,7 +73,7 @@ def explain(
     plain_values = None
     if point_sums(cascade, attribute):
         plain_values = plain_values_of(cascade, evidence, plan.inputs)
-    return Explanation(attribute, event, eta, depth, wording, graph, plain_values)
+    return Explanation(graph, event, depth, wording, plain_values)
 
 
 def _attribute(cascade: Cascade, question: object) -> Attribute:
@@ -105,112 +96,11 @@ def _attribute(cascade: Cascade, question: object) -> Attribute:
     return question.attribute
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
-    """Why a proposition on a result is as possible, and as certain, as it is.
+class Explanation(ExplainedResult):
+    """Why a proposition on a result is as possible, and as certain, as it is: `explain` makes it.
 
-    Attributes
-    ----------
-    attribute : the attribute that was inferred
-    asked : the proposition to explain, None for the most possible value
-    eta, depth : as `explain` got them
+    Print it for a text; `to_dict`, `to_json` and `to_svg` give other forms.
     """
-
-    attribute: Attribute
-    asked: Proposition | None
-    eta: float
-    depth: int | None
-    wording: Wording
-    graph: ExplanationGraph
-    #: Of rules that give points, the inputs that have plain values; None for other rules.
-    plain_values: Mapping[str, Any] | None = None
-
-    @cached_property
-    def proposition(self) -> Proposition:
-        """The proposition explained: `asked`, or that it has a most possible value."""
-        if self.asked is not None:
-            return self.asked
-        return Proposition(self.attribute, mask_of(np.flatnonzero(self._inside).tolist()))
-
-    @cached_property
-    def _inside(self) -> BoolArray:
-        """For each value of the domain whether it is in the proposition."""
-        if self.asked is None:
-            return np.asarray(self.distribution.degrees == self.distribution.degrees.max())
-        return mask_table(len(self.attribute.domain), [self.asked.mask])[:, 0]
-
-    @cached_property
-    def distribution(self) -> Possibility:
-        """The inferred distribution."""
-        return self.graph.result
-
-    @cached_property
-    def possibility(self) -> float:
-        """``Pi(P)``."""
-        return float(self.distribution.degrees[self._inside].max(initial=0.0))
-
-    @cached_property
-    def other_possibility(self) -> float:
-        """``Pi(not P)``, the possibility of the rivals."""
-        return float(self.distribution.degrees[~self._inside].max(initial=0.0))
-
-    @property
-    def certainty(self) -> float:
-        """``N(P) = 1 - Pi(not P)``; NaN where the rules contradict each other."""
-        return 1.0 - self.other_possibility if self.normalised else nan
-
-    @property
-    def outcome(self) -> Outcome:
-        """Whether the result decides on a value, or why not (`Possibility.outcome`)."""
-        outcome: Outcome = self.distribution.outcome
-        return outcome
-
-    @cached_property
-    def verdict(self) -> str:
-        """The outcome in words; of a contradiction with the first rules that clash."""
-        rules, result = "", self.distribution
-        if self.clashes:
-            first = self.clashes[0]
-            output, clashing = map(self.wording.name, (self.attribute, first.attribute))
-            rules = clash_text(output, clashing, first.groups[0])
-        names = [self.wording.value(self.attribute, value) for value in result.best_values]
-        return verdict_text(self.outcome, names, result.certainty, result.contradiction, rules)
-
-    @property
-    def normalised(self) -> bool:
-        """Whether some value is fully possible, here and behind; if not, rules contradict."""
-        return bool(self.distribution.normalised)
-
-    @property
-    def contradiction(self) -> float:
-        """How far the rules contradict each other: 1 minus the largest degree, here or behind."""
-        return float(self.distribution.contradiction)
-
-    @cached_property
-    def clashes(self) -> tuple[Clash, ...]:
-        """Where rules contradict each other: which ones, and the values that each excludes."""
-        return () if self.normalised else clashes_of(self.graph)
-
-    @cached_property
-    def values(self) -> tuple[ExplanationNode, ...]:
-        """The values of the proposition that attain ``Pi(P)``."""
-        return self._nodes(self._inside & (self.distribution.degrees == self.possibility))
-
-    @cached_property
-    def rivals(self) -> tuple[ExplanationNode, ...]:
-        """The values outside that attain ``Pi(not P)``: what holds them down makes `P` certain."""
-        return self._nodes(~self._inside & (self.distribution.degrees == self.other_possibility))
-
-    def _nodes(self, mask: BoolArray) -> tuple[ExplanationNode, ...]:
-        return tuple(self.graph.node(self.attribute, i) for i in np.flatnonzero(mask).tolist())
-
-    def node(self, attribute: Attribute | str, value: Hashable) -> ExplanationNode:
-        """Return the node of any value of the attributes behind the result."""
-        name = name_of(attribute)
-        known = self.graph.plan.attributes.get(name)
-        if known is None:
-            raise UnknownAttributeError(f"{name!r} is not behind {self.attribute.name!r}")
-        return self.graph.node(known, known.position(value))
 
     def walk(
         self, *, depth: int | None = None, limit: int | None = None, nodes: int | None = None

@@ -105,7 +105,7 @@ class DataWriter(Outline):
             "attribute": proposition.attribute.name,
             "values": [plain_value(v) for v in proposition.values],
             "condition": proposition.condition,
-            "text": self.wording.says(proposition, self.limit),
+            "text": self.wording.proposition_sentence(proposition, self.limit),
         }
 
     def _clash(self, clash: Clash) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class DataWriter(Outline):
             "attribute": node.attribute.name,
             "label": self.wording.name(node.attribute),
             "value": plain_value(node.value),
-            "text": self.wording.has(node.attribute, [node.value]),
+            "text": self.wording.values_sentence(node.attribute, [node.value]),
             "possibility": node.possibility,
             "certainty": node.certainty,
             "level": level,
@@ -188,7 +188,9 @@ class DataWriter(Outline):
         }
 
     def _premise(self, node: ExplanationNode, triplet: Triplet, key: str) -> dict[str, Any]:
-        propositions, degrees = triplet.first(self.limit, unexpected=key == "unexpected")
+        propositions, degrees = triplet.first_propositions(
+            self.limit, unexpected=key == "unexpected"
+        )
         parts = [
             {
                 "number": part.number,
@@ -196,7 +198,7 @@ class DataWriter(Outline):
                 "reduced": self._proposition(part.reduced),
                 "degree": part.degree,
                 "decides": part.decides,
-                "because": self._indexed(node.behind(part)),
+                "because": self._indexed(node.children_of(part)),
             }
             for part in propositions
         ]

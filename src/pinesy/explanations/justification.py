@@ -1,13 +1,14 @@
 """Justifications: what sets the degree of a value, down to the inputs.
 
 Triplets, reduction and unexpectedness are those of the paper [subsub:explainability]. A node is
-made once for each value, when it is first used, so the tree of an explanation is a graph in memory,
-and nothing of it is computed before it is used.
+made once for each value, when it is first used. So the tree of an explanation is a graph in memory,
+and it is computed lazily.
 """
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -33,12 +34,12 @@ class TripletProposition:
 
     Attributes
     ----------
-    number : its number in the premise, from 1
-    proposition : as the rule has it
-    reduced : under possibility only the values that attain its degree; under certainty widened by
-        the values that are excluded more surely
+    number : the number of the proposition in the premise, from 1
+    proposition : the proposition of the rule
+    reduced : under possibility restricted to the values that attain its degree; under certainty
+        widened by the values that are excluded with more certainty
     degree : ``pi(p_j)`` under possibility, ``n(p_j)`` under certainty
-    decides : whether it attains the degree of the premise
+    decides : whether its degree is the degree of the premise
     values : the values that attain its degree: in `P` under possibility, outside under certainty
     """
 
@@ -59,8 +60,8 @@ class Triplet:
     rule, number : the rule with premise `p`, and its number in its set, from 1
     semantics : ``"P"``: `p` is possible at `degree` ``= lambda``; ``"C"``: `p` is certain at
         `degree` ``= 1 - rho``
-    possibility : the degree of the conclusion that it justifies: ``lambda``, or ``rho``
-    eta : the threshold under which a degree counts as nothing
+    possibility : the degree of the value that it justifies: ``lambda``, or ``rho``
+    eta : degrees below it count as 0
     """
 
     rule: Rule
@@ -70,11 +71,13 @@ class Triplet:
     eta: float
     _sample: Sample = field(repr=False)
     _table: RuleTable = field(repr=False)
-    _parts: dict[int, TripletProposition] = field(init=False, repr=False, default_factory=dict)
+    _propositions: dict[int, TripletProposition] = field(
+        init=False, repr=False, default_factory=dict
+    )
 
     @property
     def premise(self) -> Premise:
-        """The premise `p`, as the rule has it."""
+        """The premise `p` of the rule."""
         return self.rule.premise
 
     @cached_property
@@ -84,10 +87,11 @@ class Triplet:
 
     @cached_property
     def holds(self) -> bool:
-        """Whether the premise's degree reaches eta; if not, it is its lack that justifies."""
-        return not self._below_eta(self.possibility)
+        """Whether the premise's degree reaches eta; if not, its low degree is what justifies."""
+        return not self._is_below_eta(self.possibility)
 
-    def _below_eta(self, measures: Any) -> Any:
+    def _is_below_eta(self, measures: Any) -> Any:
+        """Return whether degrees are below eta, of ``Pi(P_j)`` or of ``Pi(not P_j)``."""
         if self.semantics == "P":
             return measures < self.eta
         return measures - (1.0 - self.eta) > ROUNDING
@@ -101,20 +105,20 @@ class Triplet:
 
     @cached_property
     def _order(self) -> tuple[IntArray, IntArray]:
-        """The indices of the reduced premise, those that decide first; and the unexpected ones."""
+        """The indices of the reduced premise, nearest to its degree first; of the unexpected."""
         nearest = np.argsort(np.abs(self._measures - self.possibility), kind="stable")
         if self.holds:
             return nearest, nearest[:0]
-        low = self._below_eta(self._measures)[nearest]
+        low = self._is_below_eta(self._measures)[nearest]
         return nearest[low], nearest[~low][::-1]
 
     @cached_property
     def reduced(self) -> tuple[TripletProposition, ...]:
-        """The reduced premise: those that decide its degree first, then the nearest to it.
+        """The reduced premise, the propositions nearest to its degree first.
 
         All propositions where the degree of the premise reaches eta, else those below eta.
         """
-        return self.first(None)[0]
+        return self.first_propositions(None)[0]
 
     @cached_property
     def unexpected(self) -> tuple[TripletProposition, ...]:
@@ -122,19 +126,21 @@ class Triplet:
 
         The farthest from the premise's degree come first.
         """
-        return self.first(None, unexpected=True)[0]
+        return self.first_propositions(None, unexpected=True)[0]
 
-    def first(
+    def first_propositions(
         self, limit: int | None, unexpected: bool = False
     ) -> tuple[tuple[TripletProposition, ...], list[float]]:
         """Return the first of `reduced` (or of `unexpected`), and the degrees of all of them."""
         order = self._order[unexpected]
         indices, measures = order[:limit].tolist(), self._measures[order]
-        self._parts.update((i, self._part(i)) for i in indices if i not in self._parts)
+        for index in indices:
+            if index not in self._propositions:
+                self._propositions[index] = self._reduce(index)
         degrees = measures if self.semantics == "P" else 1.0 - measures
-        return tuple(self._parts[i] for i in indices), degrees.tolist()
+        return tuple(self._propositions[i] for i in indices), degrees.tolist()
 
-    @cached_property
+    @property
     def n_unexpected(self) -> int:
         """The number of unexpected propositions."""
         return len(self._order[1])
@@ -144,37 +150,36 @@ class Triplet:
         """The number of propositions that attain the degree of the premise."""
         return int((self._measures == self.possibility).sum())
 
-    def behind(self, limit: int | None = None) -> list[tuple[Attribute, list[int]]]:
-        """Return the origin of the degree: the propositions that decide, at most `limit`.
+    def deciding_values(self, limit: int | None = None) -> list[tuple[Attribute, list[int]]]:
+        """Return the values that set the degree of the premise.
 
-        Of each its attribute, and the indices of the values that attain the degree.
+        For each of the (at most `limit`) propositions that attain it a pair: the attribute, and the
+        indices of its values that attain it.
         """
         deciding = (self._measures == self.possibility).nonzero()[0][:limit].tolist()
-        return [(self.premise.propositions[i].attribute, self._attaining(i)[1]) for i in deciding]
+        propositions = self.rule.premise.propositions
+        return [(propositions[i].attribute, self._attaining_values(i)[1]) for i in deciding]
 
-    def _attaining(self, index: int) -> tuple[FloatArray, list[int]]:
-        """Return the distribution behind a proposition, and which values attain its degree.
+    def _attaining_values(self, index: int) -> tuple[FloatArray, list[int]]:
+        """Return the distribution of a proposition's attribute, and the values of its degree.
 
-        These are in the proposition under possibility, outside of it under certainty.
+        These are the indices of values in the proposition under possibility, outside of it under
+        certainty.
         """
-        pi = self._sample.degrees[self.premise.propositions[index].attribute.name]
+        pi = self._sample.degrees[self.rule.premise.propositions[index].attribute.name]
         inside = self._table.members[self._table.premises[self.number - 1][index]]
         side = inside if self.semantics == "P" else ~inside
         return pi, (side & (pi == self._measures[index])).nonzero()[0].tolist()
 
-    def _part(self, index: int) -> TripletProposition:
-        """Return a proposition with its degree, and reduced.
-
-        Reduced are to the attaining values (possibility), or widened by the values that are
-        excluded more surely (certainty), propositions that reach eta.
-        """
-        proposition, measure = self.premise.propositions[index], float(self._measures[index])
-        pi, attaining = self._attaining(index)
+    def _reduce(self, index: int) -> TripletProposition:
+        """Return a proposition with its degree, reduced if it reaches eta."""
+        proposition, measure = self.rule.premise.propositions[index], float(self._measures[index])
+        pi, attaining = self._attaining_values(index)
         mask = proposition.mask
-        if attaining and not self._below_eta(measure):
+        if attaining and not self._is_below_eta(measure):
             if self.semantics == "P":
                 mask = mask_of(attaining)
-            else:  # values outside below `measure`; those inside are in it anyway
+            else:  # the values below `measure`; values inside are in the mask already
                 mask |= mask_of((pi < measure).nonzero()[0].tolist())
         attribute, is_same = proposition.attribute, mask == proposition.mask
         return TripletProposition(
@@ -218,17 +223,17 @@ class Justification:
 
     @cached_property
     def reasons(self) -> tuple[Triplet, ...]:
-        """The triplets that speak for the degree: possible premises, and those that hold."""
+        """The triplets under possibility, and those under certainty whose premise reaches eta."""
         return tuple(t for t in self.triplets if t.semantics == "P" or t.holds)
 
     @cached_property
     def silent(self) -> tuple[Triplet, ...]:
-        """The other triplets: rules that would speak against the value, but are not certain."""
+        """The other triplets: rules that exclude the value, but whose premise is not certain."""
         return tuple(t for t in self.triplets if t.semantics == "C" and not t.holds)
 
     @cached_property
     def rules(self) -> tuple[object, ...]:
-        """What two values have in common if the same rules justify the same degree of both."""
+        """The degree, and the rules that justify it: equal for values with equal justifications."""
         triplets = tuple((t.number, t.semantics) for t in self.triplets)
         return (self.degree, triplets, tuple((p.number, p.name) for p in self.parameters))
 
@@ -236,8 +241,9 @@ class Justification:
 def causes(
     sample: Sample, name: str, index: int, eta: float
 ) -> list[Triplet | JustifyingParameter]:
-    """Return what attains ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu] [subsub:explainability].
+    """Return the premises and parameters that attain the degree of a value.
 
+    The degree is ``pi*(u) = min_i max(z_i, d_i)`` [eq:pistarbxu] [subsub:explainability].
     Triplets are ``(p_i, P, lambda_i)`` where the value is in ``Q_i``, ``s_i <= lambda_i`` and
     ``lambda_i = pi*(u)``; ``(p_i, C, 1 - rho_i)`` where it is not, ``r_i <= rho_i`` and
     ``rho_i = pi*(u)``. Parameters are `s_i` or `r_i` where they are above ``lambda_i`` or
@@ -258,32 +264,31 @@ def causes(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExplanationNode:
-    """A value of an attribute, its degrees, and why it has them."""
+    """A value of an attribute, its degrees, and why it has them.
+
+    Attributes
+    ----------
+    attribute, index, value : the attribute, and the value with its index in the domain
+    possibility : ``pi(value)``
+    is_perceived : whether the attribute is an input
+    """
 
     attribute: Attribute
-    position: int
+    index: int
+    value: Hashable
+    possibility: float
     is_perceived: bool
     _graph: "ExplanationGraph" = field(repr=False)
-
-    @property
-    def value(self) -> Hashable:
-        """The value."""
-        return self.attribute.domain[self.position]
-
-    @cached_property
-    def possibility(self) -> float:
-        """``pi(value)``."""
-        return float(self._graph.degrees[self.attribute.name][self.position])
 
     @cached_property
     def certainty(self) -> float:
         """``N({value}) = 1 - max {pi(w): w not value}``."""
-        others = np.delete(self._graph.degrees[self.attribute.name], self.position)
+        others = np.delete(self._graph.degrees[self.attribute.name], self.index)
         return 1.0 - float(others.max(initial=0.0))
 
     @property
     def distribution(self) -> Possibility:
-        """The whole distribution of the attribute."""
+        """The distribution of the attribute."""
         return Possibility(self.attribute, self._graph.degrees[self.attribute.name])
 
     @cached_property
@@ -291,18 +296,18 @@ class ExplanationNode:
         """Why the value has its possibility; None for an input, which needs no justification."""
         if self.is_perceived:
             return None
-        attained = causes(self._graph, self.attribute.name, self.position, self._graph.eta)
+        attained = causes(self._graph, self.attribute.name, self.index, self._graph.eta)
         triplets = [cause for cause in attained if isinstance(cause, Triplet)]
-        triplets.sort(key=lambda triplet: triplet.semantics == "C")
+        triplets.sort(key=attrgetter("semantics"), reverse=True)  # "P" before "C"
         parameters = [] if triplets else [p for p in attained if isinstance(p, JustifyingParameter)]
         return Justification(
             self.attribute, self.value, self.possibility, tuple(triplets), tuple(parameters)
         )
 
-    def behind(self, part: TripletProposition) -> "tuple[ExplanationNode, ...]":
-        """Return the nodes that explain a proposition of a triplet: none unless it decides.
+    def children_of(self, part: TripletProposition) -> "tuple[ExplanationNode, ...]":
+        """Return the children by one proposition of a triplet: none unless it decides.
 
-        They have the very degree that this node has: min and max only copy.
+        They have the possibility that this node has: min and max only copy.
         """
         attribute = part.proposition.attribute
         values = part.values if part.decides else ()
@@ -310,19 +315,19 @@ class ExplanationNode:
 
     @cached_property
     def children(self) -> "tuple[ExplanationNode, ...]":
-        """All nodes that this one rests on, each once."""
-        return self.followed(None)[0]
+        """The values that set the possibility of this one: all nodes, each once."""
+        return self.first_children(None)[0]
 
-    def followed(self, limit: int | None) -> "tuple[tuple[ExplanationNode, ...], int]":
-        """Return the children by the first triplets, of each the first propositions and values.
+    def first_children(self, limit: int | None) -> "tuple[tuple[ExplanationNode, ...], int]":
+        """Return some children, and how many inferred values of their propositions are omitted.
 
-        And how many inferred values are left out of these propositions.
+        They are those by the first triplets, of each the first propositions and values.
         """
         triplets = self.justification.triplets if self.justification else ()
         children: dict[ExplanationNode, None] = {}
         hidden = 0
         for triplet in triplets[:limit]:
-            for attribute, indices in triplet.behind(limit):
+            for attribute, indices in triplet.deciding_values(limit):
                 children.update((self._graph.node(attribute, i), None) for i in indices[:limit])
                 if limit and attribute.name not in self._graph.plan.slices:
                     hidden += len(indices[limit:])
@@ -334,17 +339,18 @@ class ExplanationNode:
 
 
 class ExplanationGraph(Sample):
-    """A sample with the nodes of its values, each made once; degrees below `eta` are nothing."""
+    """A sample with the nodes of its values, each made once; degrees below `eta` count as 0."""
 
     def __init__(self, plan: SamplePlan, row: FloatArray, eta: float) -> None:
         super().__init__(plan, row)
         self.eta = eta
         self._nodes: dict[tuple[str, int], ExplanationNode] = {}
 
-    def node(self, attribute: Attribute, position: int) -> ExplanationNode:
-        """Return the node of ``domain[position]``."""
-        key = (attribute.name, position)
+    def node(self, attribute: Attribute, index: int) -> ExplanationNode:
+        """Return the node of ``domain[index]``."""
+        key = (attribute.name, index)
         if key not in self._nodes:
-            is_input = attribute.name in self.plan.slices
-            self._nodes[key] = ExplanationNode(attribute, position, is_input, self)
+            possibility = float(self.degrees[attribute.name][index])
+            value, is_input = attribute.domain[index], attribute.name in self.plan.slices
+            self._nodes[key] = ExplanationNode(attribute, index, value, possibility, is_input, self)
         return self._nodes[key]

@@ -1,4 +1,4 @@
-"""How attributes and values are called in texts."""
+"""The names of attributes and values in texts, and sentences with them."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,20 +19,22 @@ from pinesy.rules.syntax.writer import runs_of, show_value
 
 @dataclass(frozen=True)
 class Label:
-    """What to call an attribute in texts.
+    """The name of an attribute in texts, the unit and the names of its values.
 
     Parameters
     ----------
-    name : in place of the attribute's name
-    unit : written after values
-    values : other texts for some values
+    name : replaces the name of the attribute
+    unit : is written after values
+    values : replacements for the texts of some values
 
     Examples
     --------
     >>> glucose = Attribute("bg", [70, 120])
     >>> wording = Wording({"bg": Label("blood glucose", unit="mg/dl", values={70: "low"})})
-    >>> wording.says(glucose.isin({120})), wording.says(glucose.isin({70}))
-    ('blood glucose is 120 mg/dl', 'blood glucose is low')
+    >>> wording.proposition_sentence(glucose.isin({120}))
+    'blood glucose is 120 mg/dl'
+    >>> wording.proposition_sentence(glucose.isin({70}))
+    'blood glucose is low'
     """
 
     name: str | None = None
@@ -40,12 +42,12 @@ class Label:
     values: Mapping[Hashable, str] = field(default_factory=dict)
 
 
-#: For some attributes, by name or as the attribute itself, what to call them.
+#: Labels, or just names, of some attributes; the keys are attributes or their names.
 Labels = Mapping[Any, Label | str]
 
 
 def number_texts(first: float, second: float) -> tuple[str, str]:
-    """Write two degrees with three digits, or in full where that would make them look equal.
+    """Return two degrees with three digits, or in full where these digits are the same.
 
     Examples
     --------
@@ -76,8 +78,8 @@ def degree_text(semantics: str, degree: float) -> str:
     return f"{full} at {number_text(degree)}"
 
 
-def given_text(attribute: Attribute, value: Any) -> str:
-    """Return a plain value that is given of an input: of its domain, a number, or unknown."""
+def plain_value_text(attribute: Attribute, value: Any) -> str:
+    """Return the plain value of an input in words: of its domain, a number, or "unknown"."""
     if value in attribute:
         return show_value(value)
     if is_missing(value):
@@ -86,14 +88,14 @@ def given_text(attribute: Attribute, value: Any) -> str:
 
 
 class Wording:
-    """Names, values, propositions and rules in words."""
+    """Attributes, values and propositions in words, with the labels of the user."""
 
     def __init__(self, labels: Mapping[str, Label] | None = None) -> None:
         self._labels = dict(labels or {})
 
     @classmethod
     def of(cls, labels: Labels | None, known: Mapping[str, Attribute]) -> "Wording":
-        """Check labels against the known attributes."""
+        """Return the wording with labels, after a check that their attributes are known."""
         if not isinstance(labels, Mapping | None):
             raise DataError(f"labels are a mapping from attributes to words; got {labels!r:.60}")
         checked = {}
@@ -110,12 +112,12 @@ class Wording:
         return cls(checked)
 
     def name(self, attribute: Attribute) -> str:
-        """Return what an attribute is called."""
+        """Return the name of an attribute."""
         label = self._labels.get(attribute.name)
         return attribute.name if label is None or label.name is None else label.name
 
     def value(self, attribute: Attribute, value: Hashable) -> str:
-        """Return what a value is called, with its unit."""
+        """Return the text of a value, with its unit."""
         label = self._labels.get(attribute.name)
         if label is not None and value in label.values:
             return label.values[value]
@@ -123,51 +125,54 @@ class Wording:
         return text if label is None or label.unit is None else f"{text} {label.unit}"
 
     def domain(self, attribute: Attribute) -> tuple[str, ...]:
-        """Return what all values of an attribute are called."""
+        """Return the texts of all values of an attribute."""
         return tuple(self.value(attribute, v) for v in attribute.domain)
 
-    def says(
+    def proposition_sentence(
         self, proposition: Proposition, limit: int | None = None, compact: bool = False
     ) -> str:
-        """Return a proposition as a sentence; of more than `limit` values some are shown.
+        """Return a proposition as a sentence; about `limit` values are named, if it has more.
 
-        A `compact` one has no "and" of its own: ``(a, b) is (1, 2)`` for a tuple.
+        A `compact` sentence has no "and": ``(a, b) is (1, 2)`` for a tuple.
         """
         values = proposition.values
         if proposition.condition is not None and len(values) > 1:
             return proposition.condition
-        return self.has(proposition.attribute, values, limit, compact)
+        return self.values_sentence(proposition.attribute, values, limit, compact)
 
-    def says_all(
+    def premise_sentence(
         self, propositions: Sequence[Proposition], limit: int | None, last: str = ""
     ) -> str:
-        """Return propositions, each as `says` does, joined by "and"; with a `last` text."""
+        """Return the sentences of propositions, and a `last` one, joined by "and"."""
         compact = len(propositions) > 1 or bool(last)
-        texts = [self.says(proposition, limit, compact) for proposition in propositions]
+        texts = [self.proposition_sentence(p, limit, compact) for p in propositions]
         return list_text([*texts, *([last] if last else [])])
 
-    def has(
+    def values_sentence(
         self,
         attribute: Attribute,
         values: Sequence[Hashable],
         limit: int | None = None,
         compact: bool = False,
     ) -> str:
-        """Return, as `says` does, that an attribute has one of some values."""
+        """Return the sentence that an attribute has one of some values."""
         if len(values) == 1 and attribute.factors and isinstance(values[0], tuple):
             pairs = list(zip(attribute.factors, values[0], strict=True))
             if compact:
                 names = ", ".join(self.name(f) for f, _ in pairs)
                 return f"({names}) is ({', '.join(self.value(f, v) for f, v in pairs)})"
             return list_text([f"{self.name(f)} is {self.value(f, v)}" for f, v in pairs])
-        return f"{self.name(attribute)} {self._is(attribute, values, limit)}"
+        return f"{self.name(attribute)} {self._predicate(attribute, values, limit)}"
 
-    def _is(self, attribute: Attribute, values: Sequence[Hashable], limit: int | None) -> str:
+    def _predicate(
+        self, attribute: Attribute, values: Sequence[Hashable], limit: int | None
+    ) -> str:
+        """Return the shortest predicate of an attribute that has one of some values."""
         if not values:
             return "has none of its values"
-        between = self._between(attribute, values)
-        if between:
-            return f"is {between}"
+        intervals = self._intervals(attribute, values)
+        if intervals:
+            return f"is {intervals}"
         others: list[Hashable] = []
         if len(values) > 2:
             members = set(values)
@@ -176,15 +181,15 @@ class Wording:
             return f"is not {self.value(attribute, others[0])}"
         if len(values) > 1 and not others and len(values) == len(attribute.domain):
             return "has any of its values"
-        texts, left = self._some(attribute, values, limit)
-        if left and 0 < len(others) < len(values):  # a shorter list, or a shorter part of it
+        text, n_omitted = self._value_list(attribute, values, limit, "one of ")
+        if n_omitted and 0 < len(others) < len(values):  # the list of others omits fewer, or none
             if len(others) == 2:
                 return "is neither " + " nor ".join(self.value(attribute, v) for v in others)
-            return f"is none of {_or(*self._some(attribute, others, limit))}"
-        return f"is {_or(texts, left, 'one of ')}"
+            return f"is none of {self._value_list(attribute, others, limit)[0]}"
+        return f"is {text}"
 
-    def _between(self, attribute: Attribute, values: Sequence[Hashable]) -> str:
-        """Return the bounds of intervals without names; empty for other values, and for any."""
+    def _intervals(self, attribute: Attribute, values: Sequence[Hashable]) -> str:
+        """Return the bounds of intervals without names; empty for other values, and for all."""
         scale, label = attribute.scale, self._labels.get(attribute.name)
         if scale is None or scale.names or (label is not None and label.values):
             return ""
@@ -192,16 +197,21 @@ class Wording:
         text = " or ".join(bounds_text(bounds_of(*limits)) for limits in ranges)
         return f"{text} {label.unit}" if text and label is not None and label.unit else text
 
-    def values(
+    def value_list(
         self, attribute: Attribute, values: Sequence[Hashable], limit: int | None, last: str = "or"
     ) -> str:
-        """Return a list of values; runs of whole numbers as "0 to 9"."""
-        return _or(*self._some(attribute, values, limit), "one of ", last)
+        """Return a list of values; runs of integers as "0 to 9"."""
+        return self._value_list(attribute, values, limit, "one of ", last)[0]
 
-    def _some(
-        self, attribute: Attribute, values: Sequence[Hashable], limit: int | None
-    ) -> tuple[list[str], int]:
-        """Return the texts of the first values or runs, and how many values are left out."""
+    def _value_list(
+        self,
+        attribute: Attribute,
+        values: Sequence[Hashable],
+        limit: int | None,
+        one_of: str = "",
+        last: str = "or",
+    ) -> tuple[str, int]:
+        """Return a list of the first values or runs, and the number of values that it omits."""
         runs = runs_of(values) if len(values) > 2 else [[value] for value in values]
         if limit is None or len(runs) <= limit + 1:
             limit = len(runs)
@@ -209,9 +219,7 @@ class Wording:
             " to ".join(self.value(attribute, v) for v in dict.fromkeys((run[0], run[-1])))
             for run in runs[:limit]
         ]
-        return texts, sum(map(len, runs[limit:]))
-
-
-def _or(texts: list[str], left: int, one_of: str = "", last: str = "or") -> str:
-    """Join the texts of values, and the number of those that are left out."""
-    return list_text([*texts, *([f"{one_of}{left} more values"] if left else [])], last)
+        n_omitted = sum(map(len, runs[limit:]))
+        if n_omitted:
+            texts.append(f"{one_of}{n_omitted} more values")
+        return list_text(texts, last), n_omitted

@@ -212,7 +212,7 @@ class _SafeMoves:
         sizes = np.diff([*self._columns, self._rows.shape[1]])
         is_only = able & (np.repeat(counts, sizes, axis=1) == 1)
         lowered = np.where(is_only, 1.0, np.maximum(self._rows - moves, 0.0))
-        floor = self._plan.floor
+        floor = self._plan.lower_bound_program
         return np.asarray(floor.run(lowered)[floor.code.columns[self._plan.attribute.name]].T)
 
 

@@ -1,13 +1,14 @@
-"""The outline of an explanation, the part that is shown under limits; and its text in English.
+"""The outline of an explanation, the part that fits limits; and its text in English.
 
 Texts, JSON and pictures are renderings of an outline: they differ in words and order only.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pinesy._common.validation import check_limit
+from pinesy.explanations.explained_result import ExplainedResult
 from pinesy.explanations.justification import (
     ExplanationNode,
     JustifyingParameter,
@@ -19,26 +20,23 @@ from pinesy.explanations.restraints import Clash
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import numbered_rules
 
-if TYPE_CHECKING:
-    from pinesy.explanations.explain import Explanation
-
 T = TypeVar("T")
 
 
 class Outline:
-    """The part of an explanation that is shown under limits; writers are outlines themselves.
+    """The part of an explanation that fits limits; the writers of each form inherit from it.
 
     Parameters
     ----------
-    explanation : Explanation
-    depth : nodes of this level are not followed, by default the explanation's own
-    limit : triplets, propositions and values to show, of each at most so many
-    nodes : nodes to show in all
+    explanation : ExplainedResult
+    depth : the level whose nodes have no children here; by default the depth of the explanation
+    limit : the maximum number of triplets, of propositions and of values to show
+    nodes : the maximum number of nodes to show
     """
 
     def __init__(
         self,
-        explanation: "Explanation",
+        explanation: ExplainedResult,
         depth: int | None,
         limit: int | None,
         nodes: int | None = None,
@@ -58,27 +56,27 @@ class Outline:
                 return
             yield node, levels[node]
             if not self.is_cut(levels[node]):
-                new = [c for c in node.followed(self.limit)[0] if c not in levels]
+                new = [c for c in node.first_children(self.limit)[0] if c not in levels]
                 levels.update(dict.fromkeys(new, levels[node] + 1))
                 waiting += new
 
     def is_cut(self, level: int) -> bool:
-        """Return whether nodes of a level are not followed."""
+        """Return whether nodes of a level have no children here."""
         return self.depth is not None and level >= self.depth
 
     def split(self, items: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
         """Return the first items up to the limit, and the others."""
         return (items, ()) if self.limit is None else (items[: self.limit], items[self.limit :])
 
-    def statement(self, nodes: Sequence[ExplanationNode], limit: int | None) -> str:
-        """Return that an attribute has one of some values; of many only so many are named."""
+    def nodes_text(self, nodes: Sequence[ExplanationNode], limit: int | None) -> str:
+        """Return that an attribute has one of the values of nodes; at most `limit` are named."""
         attribute = nodes[0].attribute
-        values = [attribute.domain[i] for i in sorted(node.position for node in nodes)]
-        return self.wording.has(attribute, values, limit)
+        values = [attribute.domain[i] for i in sorted(node.index for node in nodes)]
+        return self.wording.values_sentence(attribute, values, limit)
 
 
-def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
-    """Group values of one attribute that the same rules justify."""
+def group_by_rules(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
+    """Group nodes of the same attribute that the same rules justify."""
     groups: dict[object, list[ExplanationNode]] = {}
     for node in nodes:
         rules = node.justification.rules if node.justification else ()
@@ -87,14 +85,11 @@ def alike(nodes: Sequence[ExplanationNode]) -> list[list[ExplanationNode]]:
 
 
 class TextWriter(Outline):
-    """Writes nodes in plain English, each once."""
-
-    def __init__(self, explanation: "Explanation", depth: int, limit: int | None) -> None:
-        super().__init__(explanation, depth, limit)
-        self.written: set[ExplanationNode] = set()
+    """Writes an explanation in plain English, each node once."""
 
     def text(self) -> str:
-        """Return the result with its reasons, and indented what these rest on."""
+        """Return the result with its reasons and, indented, the reasons of these."""
+        self._written: set[ExplanationNode] = set()
         values, rivals = self.explanation.values, self.explanation.rivals
         reasons = [*self._lines(values, 0), self._certainty(), *self._lines(rivals, 0)]
         return "\n".join([*self._remarks(), *reasons])
@@ -104,7 +99,7 @@ class TextWriter(Outline):
         explanation = self.explanation
         lines = [*self._remarks(), self._certainty()]
         if explanation.asked is not None and len(explanation.proposition.values) == 1:
-            says = self.wording.says(explanation.proposition, self.limit)
+            says = self.wording.proposition_sentence(explanation.proposition, self.limit)
             lines.insert(0, f"It is {degree_text('P', explanation.possibility)} that {says}.")
         return lines
 
@@ -120,11 +115,11 @@ class TextWriter(Outline):
         elif verdict:
             yield f"{verdict}."
         if explanation.asked is not None and len(explanation.proposition.values) > 1:
-            says = self.wording.says(explanation.proposition, self.limit)
+            says = self.wording.proposition_sentence(explanation.proposition, self.limit)
             yield f"It is {degree_text('P', explanation.possibility)} that {says}."
 
     def _clash(self, clash: Clash) -> Iterator[str]:
-        """Yield which rules clash, and which values each of them holds down."""
+        """Yield which rules clash, and which values each of them limits."""
         name = self.wording.name(clash.attribute)
         groups, other_groups = self.split(clash.groups)
         texts = [numbered_rules([number - 1 for number in group]) for group in groups]
@@ -132,7 +127,7 @@ class TextWriter(Outline):
         yield f"No value of {name} is left fully possible by {', nor by '.join(texts)}."
         bounds, other_bounds = self.split(clash.bounds)
         for bound in bounds:
-            says = self.wording.has(clash.attribute, bound.values, self.limit)
+            says = self.wording.values_sentence(clash.attribute, bound.values, self.limit)
             rules = [
                 f"rule {n} ({clash.rules[n - 1].line(self.limit)})"
                 for n in bound.rules[: self.limit]
@@ -145,14 +140,15 @@ class TextWriter(Outline):
             yield f"  - And so on, for {left} more values."
 
     def _certainty(self) -> str:
+        """Return how certain the proposition is."""
         explanation, others = self.explanation, self.explanation.other_possibility
-        says = self.wording.says(explanation.proposition, self.limit)
+        says = self.wording.proposition_sentence(explanation.proposition, self.limit)
         if not explanation.normalised:
             return f"Nothing is certain of {self.wording.name(explanation.attribute)}."
         if not explanation.rivals:
             return f"It is certain that {says}: there are no others."
         if others == 1.0:
-            rivals = self.statement(explanation.rivals, self.limit)
+            rivals = self.nodes_text(explanation.rivals, self.limit)
             return f"It is not certain at all that {says}: it is possible that {rivals}."
         why = f"any other value is possible at {number_text(others)} at most"
         if others == 0.0:
@@ -160,61 +156,60 @@ class TextWriter(Outline):
         return f"It is {degree_text('C', 1.0 - others)} that {says}: {why}."
 
     def _lines(self, nodes: Sequence[ExplanationNode], level: int) -> Iterator[str]:
-        """Yield the lines of sibling nodes and of what they rest on."""
-        new = [n for n in nodes if n not in self.written and not n.is_perceived]
-        self.written.update(new)
-        indent = "  " * level + "- " * (level > 0)
-        inferred, left = self.split(new)
-        for group in alike(inferred):
+        """Yield the lines of sibling nodes, and of their children up to the depth."""
+        new = [n for n in nodes if n not in self._written and not n.is_perceived]
+        self._written.update(new)
+        indent, child_indent = "  " * level + "- " * (level > 0), "  " * (level + 1) + "- "
+        inferred, omitted = self.split(new)
+        for group in group_by_rules(inferred):
             yield f"{indent}{self._sentence(group)}"
-            yield from self._below(group, level + 1)
-        if left:
-            yield f"{indent}And {_more([n.possibility for n in left], 'values')}."
-
-    def _below(self, nodes: Sequence[ExplanationNode], level: int) -> Iterator[str]:
-        """Yield the lines of what some values rest on, or that there is more."""
-        followed = [node.followed(self.limit) for node in nodes]
-        distinct = dict.fromkeys(child for children, _ in followed for child in children)
-        children = [child for child in distinct if not child.is_perceived]
-        indent, degree = "  " * level + "- ", nodes[0].possibility
-        if not self.is_cut(level):
-            yield from self._lines(children, level)
-            hidden = sum(count for _, count in followed)
-            if hidden:
-                yield f"{indent}And {_more([degree] * hidden, 'values')}."
-        elif children:
-            names = dict.fromkeys(self.wording.name(c.attribute) for c in children)
-            depth = self.depth
-            yield f"{indent}What is behind {list_text(list(names))} is not shown (depth {depth})."
+            families = [node.first_children(self.limit) for node in group]
+            distinct = dict.fromkeys(child for children, _ in families for child in children)
+            children = [child for child in distinct if not child.is_perceived]
+            n_omitted = sum(count for _, count in families)
+            if not self.is_cut(level + 1):
+                yield from self._lines(children, level + 1)
+                if n_omitted:
+                    values = _more([group[0].possibility] * n_omitted, "values")
+                    yield f"{child_indent}And {values}."
+            elif children:
+                names = list_text(
+                    list(dict.fromkeys(self.wording.name(c.attribute) for c in children))
+                )
+                yield f"{child_indent}What is behind {names} is not shown (depth {self.depth})."
+        if omitted:
+            yield f"{indent}And {_more([n.possibility for n in omitted], 'values')}."
 
     def _sentence(self, nodes: Sequence[ExplanationNode]) -> str:
-        """Return why some values are as possible as they are."""
-        says = self.statement(nodes, self.limit)
+        """Return why values that the same rules justify are as possible as they are."""
+        says = self.nodes_text(nodes, self.limit)
         text = f"It is {degree_text('P', nodes[0].possibility)} that {says}"
         justification = nodes[0].justification
         if justification is None:
             return f"{text}."
-        if justification.by_parameters:
+        if not justification.triplets:
             return f"{text}, {self._parameters(justification.parameters)}."
         if justification.reasons:
-            triplets, left = self.split(justification.reasons)
+            triplets, omitted = self.split(justification.reasons)
             texts = [self._triplet(triplet) for triplet in triplets]
-            texts += [_premises(len(left), "says the same", "say the same")] * (len(left) > 0)
+            if omitted:
+                texts.append(_premises(len(omitted), "says the same", "say the same"))
             text += f", because {'; and because '.join(texts)}"
         if justification.silent:
             text += f". No rule speaks against it: {'; '.join(self._silent(justification.silent))}"
         return f"{text}."
 
     def _triplet(self, triplet: Triplet) -> str:
+        """Return how possible or certain a premise is, with its unexpected propositions."""
         degree = degree_text(triplet.semantics, triplet.degree)
         if not triplet.holds and triplet.degree > 0.0:
             degree = f"{degree} only"
         semantics = triplet.semantics
-        premise = self._premise(*triplet.first(self.limit), semantics)
+        premise = self._premise(*triplet.first_propositions(self.limit), semantics)
         text = f"it is {degree} that {premise} (rule {triplet.number})"
-        if not triplet.n_unexpected:
+        parts, degrees = triplet.first_propositions(self.limit, unexpected=True)
+        if not degrees:
             return text
-        parts, degrees = triplet.first(self.limit, unexpected=True)
         degree = degree_text(semantics, min(degrees))
         if len(degrees) > 1:
             degree = degree.replace(" at ", " at least at ")
@@ -223,27 +218,27 @@ class TextWriter(Outline):
     def _premise(
         self, parts: Sequence[TripletProposition], degrees: list[float], semantics: str
     ) -> str:
-        """Return propositions joined by "and"; of those left out their number and range."""
-        left = degrees[len(parts) :]
+        """Return the first propositions of a premise, and the range of the omitted degrees."""
+        omitted = degrees[len(parts) :]
         noun = f"of the {len(degrees)} propositions"
-        last = _more(left, noun, semantics) if left else ""
-        return self.wording.says_all([part.reduced for part in parts], self.limit, last)
+        last = _more(omitted, noun, semantics) if omitted else ""
+        return self.wording.premise_sentence([part.reduced for part in parts], self.limit, last)
 
     def _silent(self, triplets: Sequence[Triplet]) -> Iterator[str]:
-        """Yield premises that would speak against a value but are not certain.
+        """Yield the premises of rules that exclude a value, but are not certain.
 
-        Those without anything unexpected stand in one sentence.
+        Premises without unexpected propositions stand in one sentence.
         """
         plain = [t for t in triplets if not t.n_unexpected and t.degree == 0.0]
         if plain:
-            yield f"it is {degree_text('C', 0.0)} that {self._nor(plain)}"
+            yield f"it is {degree_text('C', 0.0)} that {self._alternatives(plain)}"
         others, left = self.split([t for t in triplets if t not in plain])
         yield from map(self._triplet, others)
         if left:
             yield f"nor the premises of {_more([t.degree for t in left], 'rules', 'C')}"
 
-    def _nor(self, triplets: Sequence[Triplet]) -> str:
-        """Return premises as alternatives; those on single values of an attribute together."""
+    def _alternatives(self, triplets: Sequence[Triplet]) -> str:
+        """Return premises joined by "nor"; those on single values of an attribute together."""
         groups: dict[object, list[Triplet]] = {}
         for triplet in triplets:
             first, *others = triplet.premise.propositions
@@ -251,19 +246,19 @@ class TextWriter(Outline):
             groups.setdefault(first.attribute if is_one_value else triplet, []).append(triplet)
         first_groups, other_groups = self.split(list(groups.values()))
         texts = [self._any_of(group) for group in first_groups]
-        left = sum(map(len, other_groups))
-        texts += [_premises(left, "holds", "hold")] * (left > 0)
+        if other_groups:
+            texts.append(_premises(sum(map(len, other_groups)), "holds", "hold"))
         return ", nor that ".join(texts)
 
     def _any_of(self, triplets: Sequence[Triplet]) -> str:
-        """Return one premise, or several that differ in the value of an attribute alone."""
+        """Return one premise, or several that differ only in the value of one attribute."""
         if len(triplets) == 1:
-            premise = self._premise(*triplets[0].first(self.limit), "C")
+            premise = self._premise(*triplets[0].first_propositions(self.limit), "C")
             return f"{premise} (rule {triplets[0].number})"
         propositions = [t.premise.propositions[0] for t in triplets]
         attribute = propositions[0].attribute
-        values = self.wording.values(attribute, [p.values[0] for p in propositions], self.limit)
-        numbers = Wording().values(
+        values = self.wording.value_list(attribute, [p.values[0] for p in propositions], self.limit)
+        numbers = Wording().value_list(
             Attribute("rule", range(1)), [t.number for t in triplets], None, "and"
         )
         return f"{self.wording.name(attribute)} is any one of {values} (rules {numbers})"
@@ -287,7 +282,7 @@ class TextWriter(Outline):
 
 
 def _more(degrees: Sequence[float], nouns: str, semantics: str = "P") -> str:
-    """Return how many are left out, and the range of their degrees."""
+    """Return how many items are omitted, and the range of their degrees."""
     least, greatest = min(degrees), max(degrees)
     degree = degree_text(semantics, least)
     if len(degrees) == 1:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy.explanations.labels import given_text, list_text
+from pinesy.explanations.labels import list_text, plain_value_text
 from pinesy.explanations.sample import Sample
 from pinesy.rulebase.point_sums import PointSum, point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
@@ -114,7 +114,7 @@ def _value_lines(
         premise = gives.rules[0].premise
         inputs = dict.fromkeys(p.attribute for p in premise.propositions)
         texts = [
-            f"{format_name(a.name)} is {given_text(a, plain_values[a.name])}"
+            f"{format_name(a.name)} is {plain_value_text(a, plain_values[a.name])}"
             for a in inputs
             if a.name in plain_values
         ]

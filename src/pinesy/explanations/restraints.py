@@ -111,7 +111,7 @@ def _restraints(sample: Sample, attribute: Attribute, index: int) -> Iterator[Re
     for cause in causes(sample, attribute.name, index, eta=0.0):
         by, reasons = "premise", []
         if isinstance(cause, Triplet):
-            for origin, indices in cause.behind():
+            for origin, indices in cause.deciding_values():
                 reasons += [LimitingDegree(origin, origin.domain[i], degree) for i in indices]
         else:
             by = cause.name

@@ -1,7 +1,7 @@
-"""The degrees of one sample behind one attribute: of values, propositions and premises.
+"""The degrees of one sample that one attribute depends on: of values, propositions and premises.
 
 What is the same for all samples (the program and the rules as arrays) is stored on the cascade and
-on its rule sets.
+on its rule sets. A single rule set needs no program: its arrays are enough.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.masks import mask_table
 from pinesy._common.names import by_name, column_slices
-from pinesy._common.validation import BoolArray, FloatArray
+from pinesy._common.validation import BoolArray, FloatArray, check_distribution
 from pinesy.engine.program import Program, run
 from pinesy.evidence.evidence_form import Evidence, by_input, evidence_rows
 from pinesy.evidence.plain_values import is_scalar
@@ -32,6 +32,8 @@ from pinesy.rules.rule import Rule
 
 IntArray = npt.NDArray[np.intp]
 Result = TypeVar("Result")
+#: Bounds of values by rules up to which a single rule set is inferred from its arrays (8 MB).
+MAX_BOUNDS = 1_000_000
 
 
 class ComputedOnce(dict[str, Result]):
@@ -61,12 +63,12 @@ class RuleTable:
     rules : the rules
     propositions : the distinct propositions of all premises
     premises : for each rule the indices of its propositions
-    flat, starts : these one after the other, and where each rule's begin
+    flat, starts : the arrays of `premises` concatenated, and the first index of each rule there
     inside : array (values, rules), whether the value is in the rule's conclusion
     s, r : arrays (rules,), the parameters
-    by_attribute : for each input the indices of its propositions, and which of its values are in
-        each of them, an array (propositions, values)
-    members : for each proposition its row of these arrays
+    by_attribute : for each input a pair: the indices of the propositions on it, and a bool array
+        (propositions, values), whether the value is in the proposition
+    members : for each proposition its row of these bool arrays
     is_full : array (2, propositions), whether a proposition, and its negation, has all values: it
         is true then, whatever the height of the attribute's distribution
     """
@@ -86,7 +88,7 @@ class RuleTable:
 
 @cached_on_owner
 def rule_table(rule_set: RuleSet) -> RuleTable:
-    """Return the table of a rule set, made once."""
+    """Return the rules of a set as arrays, computed once."""
     indices: dict[tuple[str, int], int] = {}
     propositions: list[Proposition] = []
     premises = []
@@ -133,6 +135,17 @@ class SamplePlan:
     ----------
     cascade : Cascade
     attribute : one that rules conclude on
+
+    Attributes
+    ----------
+    rule_sets : the rule sets that the attribute depends on, by the names of their outputs
+    all_inputs : the inputs of the cascade, by name
+    inputs : the inputs that the attribute depends on
+    attributes : these inputs and the outputs of the rule sets, by name
+    slices : the columns of each of the inputs in a row of degrees, by name
+    tables : the arrays of each rule set (`RuleTable`), by the name of its output
+    cells : for each input, by name, the partition of its domain into values that the rules do not
+        distinguish
     """
 
     def __init__(self, cascade: Cascade, attribute: Attribute) -> None:
@@ -140,13 +153,11 @@ class SamplePlan:
         needed = cascade.needed([attribute.name])
         self.rule_sets = {s.output.name: s for s in needed}
         names = {a.name for s in needed for a in s.inputs}
-        self.known = {a.name: a for a in cascade.inputs}
+        self.all_inputs = {a.name: a for a in cascade.inputs}
         self.inputs = tuple(a for a in cascade.inputs if a.name in names)
         self.attributes = {a.name: a for a in (*self.inputs, *(s.output for s in needed))}
         self.slices = column_slices(self.inputs)
-        #: The rules that conclude on each attribute, as arrays.
         self.tables = ComputedOnce(lambda name: rule_table(self.rule_sets[name]))
-        #: The values of each input that the rules do not tell apart.
         self.cells = ComputedOnce(self._cells)
 
     def _cells(self, name: str) -> Partition:
@@ -155,29 +166,33 @@ class SamplePlan:
         masks = dict.fromkeys(p.mask for p in propositions if p.attribute.name == name)
         return partition_of(len(self.attributes[name].domain), tuple(masks))
 
+    @property
+    def needs_program(self) -> bool:
+        """Whether the attribute depends on several rule sets, or on a very large one."""
+        n_bounds = len(self.attribute.domain) * len(self.rule_sets[self.attribute.name].rules)
+        return len(self.rule_sets) > 1 or n_bounds > MAX_BOUNDS
+
     @cached_property
     def program(self) -> Program:
-        """The program for the attribute and, in a cascade, its rules' propositions."""
-        if len(self.rule_sets) == 1:  # the measures of inputs are quick to compute
-            return self.cascade.compile([self.attribute])
+        """The program for the attribute, and for the propositions of its rules."""
         propositions = self.tables[self.attribute.name].propositions
         measured = [*propositions, *(p.complement for p in propositions)]
         units = [s.unit for s in self.rule_sets.values()]
-        return Program(units, [self.attribute], self.known, propositions=measured)
+        return Program(units, [self.attribute], self.all_inputs, propositions=measured)
 
     @cached_property
-    def floor(self) -> Program:
-        """A program for the attribute alone whose inputs may be lower than distributions are.
+    def lower_bound_program(self) -> Program:
+        """A program for the attribute whose inputs need not be normalised.
 
-        Inferred degrees rise with those of the inputs: what it gives for the lowest degrees of
-        several samples is no higher than what is inferred from any of them.
+        Inference is monotone: from the lowest degrees of several samples this program infers
+        degrees that are no higher than those of any of the samples.
         """
-        units = [s.unit for s in self.rule_sets.values()]
-        return Program(units, [self.attribute], self.known, unnormalised=list(self.known))
+        units, inputs = [s.unit for s in self.rule_sets.values()], self.all_inputs
+        return Program(units, [self.attribute], inputs, unnormalised=list(inputs))
 
     @cached_property
-    def behind(self) -> Program:
-        """The program for the distributions of all attributes behind the one explained."""
+    def intermediate_program(self) -> Program:
+        """The program for the distributions of all attributes between inputs and attribute."""
         return self.cascade.compile([n for n in self.rule_sets if n != self.attribute.name])
 
     def row(self, evidence: Evidence) -> FloatArray:
@@ -190,7 +205,7 @@ class SamplePlan:
 
 
 def one_row(cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]) -> FloatArray:
-    """Return the evidence of one sample as a row of the columns of some inputs of a cascade."""
+    """Return the evidence of one sample as one row: the degrees of some inputs side by side."""
     rows = evidence_rows(cascade, evidence, inputs)
     if rows.is_batch:
         raise DataError(
@@ -212,14 +227,14 @@ def plain_values_of(
         if attribute.name in contents:
             content = contents[attribute.name]
             if isinstance(content, np.generic | np.ndarray) and not content.ndim:
-                content = content.item()  # as Python has it
+                content = content.item()  # a Python number or text
             if is_scalar(content, attribute):
                 values[attribute.name] = content
     return values
 
 
 def plan_for(cascade: Cascade, attribute: Attribute) -> SamplePlan:
-    """Return the plan for results on an attribute, made once."""
+    """Return the plan for results on an attribute, computed once."""
     if cascade.attributes.get(attribute.name) != attribute:
         cascade[attribute]  # raises where no rule concludes on this name
         raise UnknownAttributeError(
@@ -243,15 +258,17 @@ class Sample:
 
     Parameters
     ----------
-    plan, row : the columns of the plan's inputs
-    result : the distribution of the plan's attribute, where it was inferred before
+    plan : SamplePlan
+    row : the degrees of the plan's inputs side by side
+    result : the distribution of the plan's attribute, if it is inferred already
 
     Attributes
     ----------
     degrees : the distribution of each attribute, by name
-    measures : ``Pi(P_j)``, ``Pi(not P_j)`` of the propositions that an attribute's rules use
-    premises : ``lambda_i = min_j Pi(P_j)``, ``rho_i = max_j Pi(not P_j)`` [eq:pinegpiformulae] of
-        the rules on an attribute
+    measures : for each attribute, by name, an array (2, propositions): ``Pi(P_j)`` and
+        ``Pi(not P_j)`` of the propositions in the premises of its rules
+    premises : for each attribute, by name, a pair of arrays (rules,): ``lambda_i = min_j Pi(P_j)``
+        and ``rho_i = max_j Pi(not P_j)`` [eq:pinegpiformulae] of its rules
     """
 
     def __init__(
@@ -261,15 +278,22 @@ class Sample:
         self.degrees = ComputedOnce(self._degrees)
         self.measures = ComputedOnce(self._measures)
         self.premises = ComputedOnce(self._premises)
-        if result is None:
+        name = plan.attribute.name
+        if result is None and plan.needs_program:
             out = _run(plan.program, row)
-            if len(plan.rule_sets) > 1:
-                measures = out[plan.program.code.measures].reshape(2, -1)
-                is_full = plan.tables[plan.attribute.name].is_full
-                self.measures[plan.attribute.name] = np.where(is_full, 1.0, measures)
+            measures = out[plan.program.code.measures].reshape(2, -1)
+            self.measures[name] = np.where(plan.tables[name].is_full, 1.0, measures)
             result = _distribution(plan.program, out, plan.attribute)
+        elif result is None:
+            for attribute in plan.inputs:
+                pi = row[plan.slices[attribute.name]]
+                if not (pi.min() >= 0.0 and pi.max() == 1.0):  # or NaN
+                    check_distribution(pi, attribute.domain, f"attribute {attribute.name!r}")
+            degrees = self.bounds(name).min(axis=1)  # [eq:pistarbxu]
+            degrees.setflags(write=False)  # results are values
+            result = Possibility(plan.attribute, degrees, float(degrees.max()))
         self.result = result
-        self.degrees[plan.attribute.name] = result.degrees
+        self.degrees[name] = result.degrees
 
     def _degrees(self, name: str) -> FloatArray:
         if name in self.plan.slices:
@@ -278,11 +302,12 @@ class Sample:
         if all(a.name in self.degrees or a.name in self.plan.slices for a in inputs):
             degrees: FloatArray = self.bounds(name).min(axis=1)  # [eq:pistarbxu]
             return degrees
-        return self._distributions_behind[self.plan.behind.code.columns[name]]
+        return self._intermediate_degrees[self.plan.intermediate_program.code.columns[name]]
 
     @cached_property
-    def _distributions_behind(self) -> FloatArray:
-        slices, program = self.plan.slices, self.plan.behind
+    def _intermediate_degrees(self) -> FloatArray:
+        """The outputs of the plan's `intermediate_program`."""
+        slices, program = self.plan.slices, self.plan.intermediate_program
         return _run(program, np.concatenate([self.row[slices[a.name]] for a in program.inputs]))
 
     def _measures(self, name: str) -> FloatArray:
@@ -301,13 +326,16 @@ class Sample:
         return lambdas, rhos  # [eq:pinegpiformulae]
 
     def bounds(self, name: str, index: int | slice = slice(None)) -> FloatArray:
-        """Return the bounds that the rules on an attribute set for its values, or for one."""
+        """Return the bounds that the rules on an attribute set, an array ([values,] rules).
+
+        Of all values, or of the value at an index.
+        """
         table = self.plan.tables[name]
         return rule_bounds(table.inside[index], table.s, table.r, *self.premises[name])
 
 
 def infer_row(program: Program, row: FloatArray, attribute: Attribute) -> Possibility:
-    """Return what a program infers of an attribute from one sample in the form of its columns."""
+    """Return the distribution of an attribute that a program infers from a row of its inputs."""
     return _distribution(program, _run(program, row), attribute)
 
 
@@ -318,7 +346,7 @@ def _distribution(program: Program, out: FloatArray, attribute: Attribute) -> Po
 
 
 def _run(program: Program, row: FloatArray) -> FloatArray:
-    """Run a program on one sample in the form of its columns."""
+    """Return the outputs of a program for a row of its inputs."""
     rows = Rows(program.inputs, [row[None, :]], 1, False)
     out: FloatArray = run(program.code, rows)[:, 0]
     return out

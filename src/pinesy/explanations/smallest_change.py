@@ -41,7 +41,7 @@ from pinesy.explanations.change_search import (
 )
 from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.json_form import plain_value
-from pinesy.explanations.labels import given_text, number_text, number_texts
+from pinesy.explanations.labels import number_text, number_texts, plain_value_text
 from pinesy.explanations.restraints import restraints_on, rule_text
 from pinesy.explanations.sample import infer_row
 from pinesy.rulebase.cascade import Cascade
@@ -224,7 +224,7 @@ class Replacement:
             if len(most) == len(degrees):
                 return "unknown"
             return f"most possible: {' or '.join(first_few(most, 'values'))}"
-        return given_text(self.attribute, self.now)
+        return plain_value_text(self.attribute, self.now)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values and bounds as plain data; ``now`` is None where no value is known."""
@@ -411,7 +411,7 @@ def _free_inputs(
     if change is not None and keep is not None:
         raise DataError("change and keep are both given; name the inputs that may change, or those "
                         "that stay")  # fmt: skip
-    inputs, known = [a.name for a in decision.program.inputs], decision.plan.known
+    inputs, known = [a.name for a in decision.program.inputs], decision.plan.all_inputs
     names = {"change": set[Hashable](inputs), "keep": set[Hashable]()}
     for argument, attributes in (("change", change), ("keep", keep)):
         if attributes is None:

@@ -192,7 +192,7 @@ def path(session: Session, payload: Payload) -> dict[str, Any]:
         clashes |= {clash.attribute.name: None for clash in explanation.clashes}
         for node, _ in explanation.walk(limit=LIT_EACH, nodes=LIT_NODES):
             nodes[node.attribute.name] = None
-            for child in node.followed(LIT_EACH)[0]:
+            for child in node.first_children(LIT_EACH)[0]:
                 links[child.attribute.name, node.attribute.name] = None
     return {"attributes": list(nodes), "links": list(links), "clashes": list(clashes)}
 
