@@ -304,7 +304,7 @@ def test_a_tuple_on_the_command_line(pinesy: Run, rules: Path, data: Path) -> No
         (["--attribute", "total", "--value", "7"], "attribute 'total' has no value '7'; known: 0"),
         (["--attribute", "size", "--value", "smal"], "no value 'smal'; did you mean 'small'?"),
         (["--attribute", "size", "--why-not", "tiny"], "attribute 'size' has no value 'tiny'"),
-        (["--attribute", "total", "--why-not", "3"], "total = 3 wins already; ask of another"),
+        (["--attribute", "total", "--why-not", "3"], "total = 3 wins already; name another"),
         (["--attribute", "total", "--eta", "0"], "the threshold eta is 0; it must be above 0"),
         (["--attribute", "total", "--eta", "2"], "the threshold eta is 2.0; it must be a number"),
     ],

@@ -32,7 +32,7 @@ def obstacle(rules: Cascade, value: Any, clear: float = 0.1) -> str:
 def test_values_that_no_inputs_make_win() -> None:
     a, b = Attribute("a", range(2)), Attribute("b", range(3))
     twins = Cascade(RuleSet([Iff(a.isin({0})).then(b.isin({0}))]))
-    with raises_saying(UnreachableError, "b = 2 the only winner: no rule tells it from 1"):
+    with raises_saying(UnreachableError, "b = 2 the only winner: no rule distinguishes it from 1"):
         smallest_change(twins, {"a": [1.0, 0.0]}, 2)
     never = Cascade(RuleSet([Iff(a.isin({0, 1})).then(b.isin({0, 1}), r=0.3)]))
     never = Cascade(RuleSet([*never.rule_sets[0].rules, Iff(a.isin({0})).then(b.isin({0}))]))
@@ -51,7 +51,7 @@ def test_rules_that_say_nothing_do_not_tell_values_apart() -> None:
         TWO + "iff a in {x} then b in {0} [s=0.2, r=0.1]\niff a in {y} then b in {1} [s=1, r=1]"
     )
     assert why_not(rules, SEES, 1).obstacle == (
-        "no readings make b = 1 the only winner: no rule tells it from 2, which is always as "
+        "no readings make b = 1 the only winner: no rule distinguishes it from 2, which is always as "
         "possible"
     )
 
@@ -59,7 +59,7 @@ def test_rules_that_say_nothing_do_not_tell_values_apart() -> None:
 def test_a_value_that_is_always_as_possible_is_named_with_the_rules_that_differ() -> None:
     rules = parse(TWO + "iff a in {x} then b in {0, 1}\niff a in {x} then b in {0}")
     assert obstacle(rules, 1).endswith(
-        ": 0 is always as possible; where a rule tells them apart, it does not hold 0 lower: "
+        ": 0 is always as possible; where a rule distinguishes them, 0 is not less possible: "
         "rule 2 (iff a in {x} then b in {0})"
     )
 
@@ -101,7 +101,7 @@ def test_a_clearance_that_is_lost_in_rounding_proves_nothing() -> None:
     assert smallest_change(rules, SEES, 1).readings == {"a": "y"}
 
 
-RIVAL = re.compile(r"tells it from (.*), which is always|^(.*) is always as possible;")
+RIVAL = re.compile(r"distinguishes it from (.*), which is always|^(.*) is always as possible;")
 
 
 @given(questions(trees(sizes=(2, 3)) | shaped_cascades() | functions()), st.integers(0, 2**32 - 1))

@@ -290,7 +290,7 @@ def test_bad_input() -> None:
     rules = addition(1)
     with raises_saying(DomainError, "'y_1' has no value 10"):
         smallest_change(rules, DIGITS, 10, "y_1")
-    with raises_saying(DomainError, "y_1 = 7 wins already; ask of another value"):
+    with raises_saying(DomainError, "y_1 = 7 wins already; name another value"):
         smallest_change(rules, DIGITS, 7, "y_1")
     with raises_saying(CascadeError, "have 2 outputs", "output="):
         smallest_change(rules, DIGITS, 2)

@@ -383,7 +383,7 @@ def test_inputs_that_stay_and_inputs_that_change() -> None:
         ({"keep": list(PATIENT)}, DataError, ["no input is left", "depends on glucose, bmi"]),
         ({"change": []}, DataError, ["no input is left that may change"]),
         ({"mode": "sparse"}, DataError, ["mode is 'sparse'; choose smallest, fewest, values"]),
-        ({"mode": "values", "clearance": 0.2}, DataError, ["clearance is of readings; leave"]),
+        ({"mode": "values", "clearance": 0.2}, DataError, ["clearance is for readings; leave"]),
     ],
 )
 def test_wrong_requests(asked: Any, error: type[PinesyError], parts: list[str]) -> None:

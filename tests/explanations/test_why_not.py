@@ -115,7 +115,7 @@ def test_a_parameter_that_holds() -> None:
     assert "b = 1 is possible at 0.3 at most, because of rule 1" in str(found)
     assert "its parameter r is 0.3" in str(found)
     assert found.change is None
-    assert "no rule tells it from 2" in found.obstacle
+    assert "no rule distinguishes it from 2" in found.obstacle
     found = why_not(rules, {"a": [1.0, 0.5]}, 1)
     assert "the negation of its premise has possibility 0.5" in str(found)
 

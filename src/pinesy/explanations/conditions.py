@@ -1,7 +1,7 @@
-"""Necessary and sufficient conditions on the inputs for a degree to be so high, or so low.
+"""Necessary and sufficient conditions on the inputs for a degree to be above or below a level.
 
-They are an and/or formula over conditions ``Pi(a in P) > t`` on the inputs. It is built of clauses,
-each once, and simplified while it is built.
+They are an and/or formula over atoms ``Pi(a in P) > t`` on the inputs. Equal clauses are one
+object, and the formula is simplified while it is built.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -30,11 +30,11 @@ Comparison = Literal[">", ">=", "<", "<="]
 
 _HOLDS = {">": np.greater, ">=": np.greater_equal, "<": np.less, "<=": np.less_equal}
 _OPPOSITE: dict[Comparison, Comparison] = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
-#: Parts of a conjunction up to which each is compared with each.
+#: Parts of a conjunction up to which all pairs are compared.
 MAX_COMPARED = 50
-#: Levels down which they are compared: a disjunction of conjunctions of atoms, and another.
-LEVELS = 4
-#: For each comparison: the one to build, and whether to negate what was built.
+#: Depth of these comparisons: a disjunction of conjunctions of atoms with another.
+ENTAILMENT_DEPTH = 4
+#: For each comparison a pair: the comparison to build, and whether the formula is negated then.
 _BUILT: dict[str, tuple[Comparison, bool]] = {
     ">": (">", False),
     ">=": (">=", False),
@@ -64,7 +64,7 @@ def conditions(
     proposition : or a value of the only output
     comparison : ``">"``, ``">="``, ``"<"`` or ``"<="``
     level : `t`
-    max_size : parts of the formula after which to give up with an error; None for no limit
+    max_size : the maximum number of parts of the formula; more raise an error. None for no limit
 
     Returns
     -------
@@ -92,11 +92,11 @@ def conditions(
     clauses = ClauseBuilder(built, level, check_limit(max_size, "max_size"))
     about = str(Atom(event, comparison, level))
     root = clauses.build(cascade, event, about)
-    return Formula(about, negated(root) if negate else root, cascade.inputs)
+    return Formula(about, negation(root) if negate else root, cascade.inputs)
 
 
 def _event(cascade: Cascade, proposition: object) -> Proposition:
-    """Return the proposition; of a value of the only output, that the output has it."""
+    """Return the proposition itself, or the one that the only output has a value."""
     if not isinstance(proposition, Proposition):
         if len(cascade.outputs) > 1 or not isinstance(proposition, Hashable):
             raise DomainError(
@@ -125,9 +125,9 @@ class Atom:
         return f"Pi({says}) {self.comparison} {level_text(self.level)}"
 
     def compare(self, degrees: FloatArray) -> BoolArray:
-        """Return which distributions (rows) meet the condition."""
-        measured = degrees[:, positions(self.proposition.mask)].max(axis=1, initial=0.0)
-        return np.asarray(_HOLDS[self.comparison](measured, self.level))
+        """Return a bool array: which distributions (rows) satisfy the condition."""
+        possibility = degrees[:, positions(self.proposition.mask)].max(axis=1, initial=0.0)
+        return np.asarray(_HOLDS[self.comparison](possibility, self.level))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ Clause = Atom | AllOf | AnyOf
 
 
 def clauses_of(root: Clause) -> Iterator[Clause]:
-    """Yield all clauses of a formula, each once, parts before wholes; however deep it is."""
+    """Yield all clauses of a formula, each once, parts before the clauses that contain them."""
     visited: set[int] = set()
     stack: list[tuple[Clause, bool]] = [(root, False)]
     while stack:
@@ -162,8 +162,8 @@ def clauses_of(root: Clause) -> Iterator[Clause]:
                 stack.extend((part, False) for part in clause.parts)
 
 
-def negated(root: Clause) -> Clause:
-    """Return the negation: and for or, or for and, the opposite comparison."""
+def negation(root: Clause) -> Clause:
+    """Return the negation of a formula, by De Morgan's laws."""
     negations: dict[int, Clause] = {}
     for clause in clauses_of(root):
         if isinstance(clause, Atom):
@@ -177,14 +177,15 @@ def negated(root: Clause) -> Clause:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Formula:
-    """Necessary and sufficient conditions on the inputs, for a degree to be so high or so low.
+    """Necessary and sufficient conditions on the inputs for a degree to be above or below a level.
 
     Attributes
     ----------
-    about : what it decides, such as ``"Pi(total in {7}) > 0.5"``
-    root : an `Atom`, or `AllOf` or `AnyOf` of others; equal parts are one object
+    about : what the formula is equivalent to, such as ``"Pi(total in {7}) > 0.5"``
+    root : an `Atom`, or `AllOf` or `AnyOf` of other clauses; equal clauses are one object
     inputs : the inputs of the rules
-    of_probabilities : whether it speaks of probabilities, under the antipignistic transformation
+    of_probabilities : whether the atoms are on probabilities, under the antipignistic
+        transformation
     """
 
     about: str
@@ -194,28 +195,28 @@ class Formula:
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """All different clauses, parts before wholes."""
+        """All distinct clauses, parts before the clauses that contain them."""
         return tuple(clauses_of(self.root))
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        """All different atoms."""
+        """All distinct atoms."""
         return tuple(c for c in self.clauses if isinstance(c, Atom))
 
     @property
     def always(self) -> bool:
-        """Whether it holds whatever the inputs are."""
+        """Whether all inputs satisfy the formula."""
         return isinstance(self.root, AllOf) and not self.root.parts
 
     @property
     def never(self) -> bool:
-        """Whether no inputs meet it."""
+        """Whether no inputs satisfy the formula."""
         return isinstance(self.root, AnyOf) and not self.root.parts
 
     def holds(self, evidence: Evidence) -> Any:
-        """Return whether inputs meet the conditions: a bool, or an array for a batch.
+        """Return whether inputs satisfy the conditions: a bool, or an array for a batch.
 
-        Evidence is given as to `infer`; as probabilities if the formula speaks of them.
+        Evidence has the forms that `infer` takes; of probabilities if the formula is on these.
         """
         known = {a.name: a for a in self.inputs}
         transform = "antipignistic" if self.of_probabilities else None
@@ -223,9 +224,9 @@ class Formula:
         block = rows.block(0, rows.n)
         degrees = {name: block[:, columns] for name, columns in column_slices(self.inputs).items()}
         for distributions in degrees.values():  # the formula is true of normalised ones only
-            right = (distributions.max(axis=1) == 1.0) & (distributions.min(axis=1) >= 0.0)
-            if not right.all():
-                rows.refuse(int(right.argmin()))
+            is_valid = (distributions.max(axis=1) == 1.0) & (distributions.min(axis=1) >= 0.0)
+            if not is_valid.all():
+                rows.refuse(int(is_valid.argmin()))
         truths: dict[int, BoolArray] = {}
         for clause in self.clauses:
             if isinstance(clause, Atom):
@@ -240,7 +241,7 @@ class Formula:
         return answer if rows.is_batch else bool(answer[0])
 
     def for_probabilities(self) -> "Formula":
-        """Return the conditions on probabilities that antipignistic makes possibilities of.
+        """Return the conditions on the probabilities that `antipignistic` transforms.
 
         ``Pi(a in P) > t`` becomes: for some `v` in `P`, ``sum_w min(p(v), p(w)) > t``.
         """
@@ -253,14 +254,14 @@ class Formula:
 
         Parameters
         ----------
-        limit : parts of a conjunction or disjunction to show; the others are counted
-        depth : levels of them to show; what is below is counted
+        limit : the maximum number of parts of a clause to show; the others are counted
+        depth : the maximum depth of clauses to show; deeper clauses are counted
         """
         limits = check_limit(limit, "limit"), check_limit(depth, "depth")
         return clause_text(self.root, *limits, self.of_probabilities)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the formula as plain data: clauses by index, the last one is the formula."""
+        """Return the formula as plain data: clauses with their parts by index, the root last."""
         indices = {id(clause): index for index, clause in enumerate(self.clauses)}
         clauses: list[dict[str, Any]] = []
         for clause in self.clauses:
@@ -295,7 +296,7 @@ class Formula:
 
 
 def level_text(level: float) -> str:
-    """Write a level in full: rounded, it would be another condition.
+    """Return a level with all digits: rounded, it would be another condition.
 
     Examples
     --------
@@ -308,9 +309,9 @@ def level_text(level: float) -> str:
 def clause_text(
     clause: Clause, limit: int | None, depth: int | None, of_probabilities: bool
 ) -> str:
-    """Return a clause in words; how many parts are not shown is at the end."""
+    """Return a clause in words, with the number of omitted parts at the end."""
     if isinstance(clause, Atom):
-        return _probability(clause) if of_probabilities else str(clause)
+        return _probability_text(clause) if of_probabilities else str(clause)
     connective = "and" if isinstance(clause, AllOf) else "or"
     if not clause.parts:
         return "always" if connective == "and" else "never"
@@ -326,8 +327,11 @@ def clause_text(
     return f" {connective} ".join(texts)
 
 
-def _probability(atom: Atom) -> str:
-    """``Pi(P) > t`` iff some ``v in P`` has ``sum_w min(p(v), p(w)) > t``; ``<`` iff all have."""
+def _probability_text(atom: Atom) -> str:
+    """Return an atom on probabilities in words.
+
+    ``Pi(P) > t`` iff some ``v in P`` has ``sum_w min(p(v), p(w)) > t``; ``<`` iff all have.
+    """
     name, values = format_name(atom.proposition.attribute.name), atom.proposition.values
     tail = f"{atom.comparison} {level_text(atom.level)}"
     if len(values) == 1:
@@ -341,16 +345,16 @@ def _probability(atom: Atom) -> str:
 class ClauseBuilder:
     """Clauses over atoms ``Pi(a in P) > t`` of one comparison (``>`` or ``>=``) and level.
 
-    Inputs are normalised, so ``Pi(D) = 1``. Simplified are: true and false, duplicates, nested
-    clauses of one kind, atoms of one attribute (of those that must all hold the smallest sets
-    are kept, those that are alternatives become one atom on the union), parts that follow from
-    another part, and disjunctions of conjunctions that differ in one atom.
+    Inputs are normalised, so ``Pi(D) = 1``. These are simplified: true and false; duplicates;
+    conjunctions in conjunctions, and disjunctions in disjunctions; atoms of one attribute (a
+    conjunction keeps the minimal sets, a disjunction becomes one atom on the union); parts that
+    another part implies; and disjunctions of conjunctions that differ in one atom.
 
     Parameters
     ----------
     comparison : ``">"`` or ``">="``
     level : `t`
-    max_size : the number of parts after which `build` gives up; None for no limit
+    max_size : the maximum number of parts, for `build`; None for no limit
     """
 
     def __init__(self, comparison: Comparison, level: float, max_size: int | None) -> None:
@@ -359,12 +363,12 @@ class ClauseBuilder:
         self.false: Clause = AnyOf(())
         self._atoms: dict[tuple[str, int], Clause] = {}
         self._clauses: dict[tuple[bool, frozenset[int]], Clause] = {}
-        #: For each attribute that is done, the clause of each value.
+        #: For each attribute that is built, by name, the clause of each value by its index.
         self._values: dict[str, dict[int, Clause]] = {}
         self._size = 0
 
     def build(self, cascade: Cascade, event: Proposition, about: str) -> Clause:
-        """Build the clauses of all values that matter, along the order of inference."""
+        """Return the clause of an event; clauses are built in the order of inference."""
         if event.attribute in cascade.inputs:
             return self.atom(event.attribute, event.mask)
         rule_sets = cascade.needed([event.attribute.name])
@@ -372,8 +376,8 @@ class ClauseBuilder:
         for rule_set in rule_sets[::-1]:
             mask = masks.get(rule_set.output.name, 0)
             for rule in rule_set.rules:
-                inside = bool(mask & rule.conclusion.mask) and not self.hits(rule.s)
-                outside = bool(mask & ~rule.conclusion.mask) and not self.hits(rule.r)
+                inside = bool(mask & rule.conclusion.mask) and not self.is_met(rule.s)
+                outside = bool(mask & ~rule.conclusion.mask) and not self.is_met(rule.r)
                 for p in rule.premise.propositions:
                     needed = p.mask * inside | p.complement.mask * outside
                     masks[p.attribute.name] = masks.get(p.attribute.name, 0) | needed
@@ -385,13 +389,13 @@ class ClauseBuilder:
                 )
             name = rule_set.output.name
             self._values[name] = self._value_clauses(rule_set, masks.get(name, 0))
-        return self._subset(event.attribute, event.mask)
+        return self._subset_clause(event.attribute, event.mask)
 
     def _value_clauses(self, rule_set: RuleSet, mask: int) -> dict[int, Clause]:
-        """Return the clause of each value of a mask; values of one cell share it."""
+        """Return the clause of each value of a mask, by its index; values of a cell share it."""
         cells: dict[int, Clause] = {}
         clauses = {}
-        sides = [self._sides(rule) for rule in rule_set.rules] if mask else []
+        sides = [self._rule_clauses(rule) for rule in rule_set.rules] if mask else []
         for index in positions(mask):
             cell = int(rule_set.partition.cell_of[index])
             if cell not in cells:
@@ -403,39 +407,39 @@ class ClauseBuilder:
             clauses[index] = cells[cell]
         return clauses
 
-    def _sides(self, rule: Rule) -> tuple[Clause, Clause]:
+    def _rule_clauses(self, rule: Rule) -> tuple[Clause, Clause]:
         """Return ``s > t or lambda > t``, and ``r > t or rho > t``, of one rule [eq:alphabeta]."""
         holds = fails = self.true
         propositions = rule.premise.propositions
-        if not self.hits(rule.s):
-            holds = self.all_of(map(self._possible, propositions))
-        if not self.hits(rule.r):
-            fails = self.any_of(self._possible(p.complement) for p in propositions)
+        if not self.is_met(rule.s):
+            holds = self.all_of(map(self._proposition_clause, propositions))
+        if not self.is_met(rule.r):
+            fails = self.any_of(self._proposition_clause(p.complement) for p in propositions)
         return holds, fails
 
-    def _possible(self, proposition: Proposition) -> Clause:
+    def _proposition_clause(self, proposition: Proposition) -> Clause:
         """Return ``pi(p) > t``; a proposition with all values is true, whatever their degrees."""
         attribute, mask = proposition.attribute, proposition.mask
-        subset = self.atom if mask == attribute.full else self._subset
+        subset = self.atom if mask == attribute.full else self._subset_clause
         return subset(attribute, mask)
 
-    def _subset(self, attribute: Attribute, mask: int) -> Clause:
-        """Return ``Pi(a in P) > t``: an atom for an input, else that of any of its values."""
+    def _subset_clause(self, attribute: Attribute, mask: int) -> Clause:
+        """Return ``Pi(a in P) > t``: an atom for an input, else the disjunction over its values."""
         if not mask or attribute.name not in self._values:
             return self.atom(attribute, mask)
         clauses = self._values[attribute.name]
-        # A value without a clause is on a side of a rule that no value of the event is on.
+        # A value without a clause has no influence on the event.
         return self.any_of(clauses.get(i, self.true) for i in positions(mask))
 
-    def hits(self, degree: float) -> bool:
-        """Return whether a known degree meets the comparison."""
+    def is_met(self, degree: float) -> bool:
+        """Return whether a constant degree satisfies the comparison."""
         return degree > self.level if self.comparison == ">" else degree >= self.level
 
     def atom(self, attribute: Attribute, mask: int) -> Clause:
-        """Return ``Pi(a in P) > t``, true or false where that is known."""
-        if not self.hits(1.0):
+        """Return ``Pi(a in P) > t``, or true or false where the inputs do not matter."""
+        if not self.is_met(1.0):
             return self.false
-        if mask == attribute.full or self.hits(0.0):
+        if mask == attribute.full or self.is_met(0.0):
             return self.true
         if not mask:
             return self.false
@@ -448,38 +452,38 @@ class ClauseBuilder:
 
     def all_of(self, parts: Iterable[Clause]) -> Clause:
         """Return the conjunction."""
-        groups, others = self._flat(parts, AllOf)
+        groups, others = _flatten(parts, AllOf)
         if any(part is self.false for part in others):
             return self.false
         atoms: list[Clause] = []
-        for group in groups:  # atoms whose sets include the set of another one follow from it
+        for group in groups:  # an atom implies the atoms on larger sets
             smallest: list[Atom] = []
             for atom in sorted(group, key=lambda a: a.proposition.mask.bit_count()):
-                if not any(_within(other, atom) for other in smallest):
+                if not any(_is_subset(other, atom) for other in smallest):
                     smallest.append(atom)
             atoms += smallest
-        others = [o for o in others if not _any_within(atoms, _parts(o, AnyOf))]
-        return self._intern(AllOf, [*atoms, *_strongest(others)])
+        others = [o for o in others if not _has_subset(atoms, _parts(o, AnyOf))]
+        return self._intern(AllOf, [*atoms, *_without_implied(others)])
 
     def any_of(self, parts: Iterable[Clause]) -> Clause:
         """Return the disjunction."""
-        groups, others = self._flat(parts, AnyOf)
+        groups, others = _flatten(parts, AnyOf)
         if any(part is self.true for part in others):
             return self.true
         unions = [self._union(group) for group in groups]
         if any(clause is self.true for clause in unions):
             return self.true
         atoms = [clause for clause in unions if isinstance(clause, Atom)]
-        others = [o for o in others if not _any_within(_parts(o, AllOf), atoms)]
-        merged = self._merged(self._merged(others, -1), 0)
+        others = [o for o in others if not _has_subset(_parts(o, AllOf), atoms)]
+        merged = self._merge(self._merge(others, -1), 0)
         if len(merged) < len(others):  # some may be atoms now
             return self.any_of([*atoms, *merged])
         return self._intern(AnyOf, [*atoms, *others])
 
-    def _merged(self, clauses: list[Clause], index: int) -> list[Clause]:
-        """Join conjunctions that differ in one atom's set: ``(A and x) or (A and y)``.
+    def _merge(self, clauses: list[Clause], index: int) -> list[Clause]:
+        """Merge conjunctions that differ in the set of one atom: ``(A and x) or (A and y)``.
 
-        The atom is the one at an index among the atoms of each.
+        Only the atom at an index, among the atoms of each conjunction, may differ.
         """
         groups: dict[object, list[tuple[Clause, Atom]]] = {}
         without_atoms: list[Clause] = []
@@ -502,31 +506,13 @@ class ClauseBuilder:
         return merged + without_atoms
 
     def _union(self, atoms: list[Atom]) -> Clause:
+        """Return the disjunction of atoms of one attribute."""
         return self.atom(
             atoms[0].proposition.attribute, reduce(or_, (a.proposition.mask for a in atoms))
         )
 
-    def _flat(
-        self, parts: Iterable[Clause], kind: type[AllOf] | type[AnyOf]
-    ) -> tuple[list[list[Atom]], list[Clause]]:
-        """Return the atoms of each attribute, and other clauses; nested ones of `kind` flattened.
-
-        Each is there once.
-        """
-        flat: dict[int, Clause] = {}
-        for part in parts:
-            for inner in part.parts if isinstance(part, kind) else (part,):
-                flat[id(inner)] = inner
-        groups: dict[str, list[Atom]] = {}
-        others: list[Clause] = []
-        for clause in flat.values():
-            if isinstance(clause, Atom):
-                groups.setdefault(clause.proposition.attribute.name, []).append(clause)
-            else:
-                others.append(clause)
-        return list(groups.values()), others
-
     def _intern(self, kind: type[AllOf] | type[AnyOf], parts: list[Clause]) -> Clause:
+        """Return the clause of simplified parts, one object for equal parts."""
         if len(parts) == 1:
             return parts[0]
         if not parts:
@@ -538,29 +524,51 @@ class ClauseBuilder:
         return self._clauses[key]
 
 
+def _flatten(
+    parts: Iterable[Clause], kind: type[AllOf] | type[AnyOf]
+) -> tuple[list[list[Atom]], list[Clause]]:
+    """Return the distinct parts, with the parts of clauses of the same kind in their place.
+
+    A pair: the atoms, in a list for each attribute, and the other clauses.
+    """
+    flat: dict[int, Clause] = {}
+    for part in parts:
+        for inner in part.parts if isinstance(part, kind) else (part,):
+            flat[id(inner)] = inner
+    groups: dict[str, list[Atom]] = {}
+    others: list[Clause] = []
+    for clause in flat.values():
+        if isinstance(clause, Atom):
+            groups.setdefault(clause.proposition.attribute.name, []).append(clause)
+        else:
+            others.append(clause)
+    return list(groups.values()), others
+
+
 def _parts(clause: Clause, kind: type[AllOf] | type[AnyOf]) -> tuple[Clause, ...]:
     return clause.parts if isinstance(clause, kind) else ()
 
 
-def _any_within(clauses: Sequence[Clause], others: Sequence[Clause]) -> bool:
-    return any(_within(clause, other) for other in others for clause in clauses)
+def _has_subset(clauses: Sequence[Clause], others: Sequence[Clause]) -> bool:
+    """Return whether some atom of `clauses` is on a subset of one of `others`."""
+    return any(_is_subset(clause, other) for other in others for clause in clauses)
 
 
-def _strongest(clauses: list[Clause]) -> list[Clause]:
-    """Drop clauses that follow from another one, where few enough are to be compared."""
+def _without_implied(clauses: list[Clause]) -> list[Clause]:
+    """Return clauses without those that another one implies; all of them if there are too many."""
     if len(clauses) > MAX_COMPARED:
         return clauses
     strongest: list[Clause] = []
     for clause in clauses:
-        if not any(_entails(other, clause, LEVELS) for other in strongest):
-            strongest = [other for other in strongest if not _entails(clause, other, LEVELS)]
+        if not any(_entails(other, clause) for other in strongest):
+            strongest = [other for other in strongest if not _entails(clause, other)]
             strongest.append(clause)
     return strongest
 
 
-def _entails(left: Clause, right: Clause, depth: int) -> bool:
-    """Return whether `left` implies `right`, as far as some levels of parts show it."""
-    if left is right or _within(left, right):
+def _entails(left: Clause, right: Clause, depth: int = ENTAILMENT_DEPTH) -> bool:
+    """Return whether `left` implies `right`, as far as parts down to a depth show it."""
+    if left is right or _is_subset(left, right):
         return True
     if depth == 0:
         return False
@@ -573,8 +581,8 @@ def _entails(left: Clause, right: Clause, depth: int) -> bool:
     return any(_entails(left, part, depth - 1) for part in _parts(right, AnyOf))
 
 
-def _within(left: Clause, right: Clause) -> bool:
-    """Return whether both are atoms and the set of `left` lies in that of `right`."""
+def _is_subset(left: Clause, right: Clause) -> bool:
+    """Return whether both are atoms and the set of `left` is a subset of the set of `right`."""
     if not (isinstance(left, Atom) and isinstance(right, Atom)):
         return False
     p, q = left.proposition, right.proposition

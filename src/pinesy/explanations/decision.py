@@ -1,4 +1,4 @@
-"""A decision on one sample: what wins, and whether some value always has possibility 1."""
+"""A decision on one sample: which values win, and whether the rules are coherent."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
@@ -30,14 +30,14 @@ from pinesy.semantics.factors import leaves_a_value
 
 #: Values or rules that a text shows; it counts the others.
 SHOWN = 5
-#: Crisp inputs that are tried, and instructions that these may take in all (a second or less).
+#: The maximum number of crisp inputs to try, and of instructions for them (a second or less).
 MAX_CASES, MAX_INSTRUCTIONS = 100_000, 10**8
-#: Rows that are inferred together.
+#: Rows of a batch.
 BLOCK = 4096
 
 
 def only_output(cascade: Cascade, cure: str) -> Attribute:
-    """Return the only output of a cascade; where there are several, raise with the cure."""
+    """Return the only output of a cascade; raise `CascadeError` with a cure if it has several."""
     if len(cascade.outputs) > 1:
         names = listed([a.name for a in cascade.outputs])
         raise CascadeError(f"the rules have {len(cascade.outputs)} outputs ({names}); {cure}")
@@ -45,7 +45,7 @@ def only_output(cascade: Cascade, cure: str) -> Attribute:
 
 
 def output_of(cascade: Cascade, output: str | Attribute | None) -> Attribute:
-    """Return the attribute that is decided on: by default the only output of the cascade."""
+    """Return the attribute of a name, checked; by default the only output of the cascade."""
     if output is None:
         return only_output(cascade, "choose one by output=")
     attribute = cascade[output].output
@@ -57,11 +57,12 @@ def output_of(cascade: Cascade, output: str | Attribute | None) -> Attribute:
 def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None) -> bool:
     """Return whether the rules behind an output are known to be coherent for all inputs.
 
-    Then for all normalised inputs some value of it has possibility 1. That is so iff it is for all
-    crisp inputs; one is tried for each combination of values that the rules tell apart, if there
-    are at most 100,000 (of large rule bases fewer: ``rows * instructions`` of the program stay
-    below 10^8). With more of them the answer is True if each rule set by itself leaves some value
-    at 1 for all crisp inputs of its own, and False if that is not so, or not known.
+    Rules are coherent if for all normalised inputs some value of the output has possibility 1. It
+    is enough that this is so for all crisp inputs. One is tried for each combination of values that
+    the rules distinguish, if there are at most 100,000 (of large rule bases fewer: ``rows *
+    instructions`` of the program stay below 10^8). With more of them the answer is True if each
+    rule set by itself leaves some value at 1 for all crisp inputs of its own, and False if that is
+    not so, or not known.
 
     Examples
     --------
@@ -77,11 +78,11 @@ def is_coherent(rules: Cascade | RuleSet, output: str | Attribute | None = None)
 def _is_coherent(plan: SamplePlan, all_attributes: bool) -> bool:
     """Return whether the rules behind an output are known to leave a value at 1 for all inputs.
 
-    Inferred degrees rise with those of the inputs, and every normalised distribution is above a
-    crisp one (a value at 1 alone). So rules are coherent for all normalised inputs iff they are for
-    all crisp ones, and of these one is enough for each combination of cells that the rules tell
-    apart. If each rule set leaves a value for all crisp inputs of its own, so do all together.
-    With `all_attributes`, all attributes behind the output are to have a value at 1, too.
+    Inference is monotone, and every normalised distribution is above a crisp one (1 for a value, 0
+    for all others). So rules are coherent for all normalised inputs iff they are for all crisp
+    inputs, and one of these is enough for each combination of cells that the rules distinguish. If
+    each rule set leaves a value for all crisp inputs of its own, so does the cascade.
+    With `all_attributes`, all attributes that the output depends on must have a value at 1, too.
     """
     if all(leaves_a_value(s.unit) for s in plan.rule_sets.values()):
         return True
@@ -106,13 +107,13 @@ def _is_coherent(plan: SamplePlan, all_attributes: bool) -> bool:
 
 
 class Decision(Sample):
-    """A sample, and what wins: the values of an output that have the highest degree.
+    """A sample with the winners: the values of an output that have the highest degree.
 
     Attributes
     ----------
-    output : the plan's attribute
-    program : infers the output alone
-    plain_values : the inputs that have plain values (None or NaN for unknown), by name
+    output : the attribute of the plan
+    program : the program for the output
+    plain_values : the plain values (None or NaN for unknown) of the inputs that have one, by name
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class Decision(Sample):
     def of(
         cls, rules: Cascade | RuleSet, evidence: Evidence, output: str | Attribute | None
     ) -> "Decision":
-        """Infer an output from the evidence of one sample."""
+        """Return the decision on an output, from the evidence of one sample."""
         cascade = as_cascade(rules)
         attribute = output_of(cascade, output)
         program = cascade.compile([attribute])
@@ -135,12 +136,12 @@ class Decision(Sample):
 
     @cached_property
     def coherent(self) -> bool:
-        """Whether some value always reaches 1, so that a value wins if all others stay below."""
+        """Whether some value always reaches 1; then a value wins if all others are below 1."""
         return _is_coherent(self.plan, False)
 
     @cached_property
     def always_normalised(self) -> bool:
-        """Whether some value always reaches 1, of the output and of all attributes behind it."""
+        """Whether some value of the output and of all attributes behind it always reaches 1."""
         return _is_coherent(self.plan, True)
 
     @cached_property
@@ -155,18 +156,18 @@ class Decision(Sample):
         slices = self.plan.slices
         return {a.name: Possibility(a, self.row[slices[a.name]]) for a in self.program.inputs}
 
-    def loser(self, value: Any) -> int:
+    def losing_index(self, value: Any) -> int:
         """Return the index of a value that is not the only winner, or raise `DomainError`."""
         index = self.output.position(value)
         if self.winners == (value,):
             raise DomainError(
-                f"{self.output.name} = {show_value(value)} wins already; ask of another value"
+                f"{self.output.name} = {show_value(value)} wins already; name another value"
             )
         return index
 
 
 def first_few(texts: Sequence[str], noun: str) -> list[str]:
-    """Return the first texts, and how many more there are.
+    """Return the first texts, and the number of the others.
 
     Examples
     --------

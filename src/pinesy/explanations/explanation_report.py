@@ -17,12 +17,12 @@ from pinesy.samples import value_texts
 
 ExplanationFormat = Literal["text", "json", "svg"]
 
-#: Values, triplets and propositions that are shown of each by default.
+#: The default maximum number of values, of triplets and of propositions to show.
 LIMITS: dict[ExplanationFormat, int] = {"text": 5, "json": 20, "svg": PICTURE_LIMIT}
-#: Values of an explanation as data, in all.
+#: The maximum number of nodes of an explanation as data.
 NODES = 500
-#: Inputs that are named as the most delicate.
-DELICATE = 3
+#: Inputs of the smallest margins to name.
+MAX_INPUTS = 3
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,10 @@ class ExplanationReport:
 
     Attributes
     ----------
-    row, evidence : the row of the sample in its file, from 1 (None if in no file), and its degrees
+    row : the row of the sample in its file, from 1; None if it is from no file
+    evidence : the evidence of the sample
     why_not : why another value did not win, or None
-    limit : how much of each is shown; None for everything
+    limit : the maximum number of values, of triplets and of propositions to show; None for all
     """
 
     cascade: Cascade
@@ -44,7 +45,7 @@ class ExplanationReport:
     limit: int | None
 
     def write(self, form: ExplanationFormat, images: Mapping[str, Any] | None = None) -> str:
-        """Return all of it in a format; a picture shows the images that there are of inputs."""
+        """Return the report in a format; a picture shows the `images` of inputs, by name."""
         if form == "text":
             return self.text()
         if form == "json":
@@ -53,7 +54,7 @@ class ExplanationReport:
         return picture(self.explanation, images, limit=self.limit, nodes=nodes)
 
     def text(self) -> str:
-        """Return the answers in plain English."""
+        """Return the report in plain English."""
         # Without a limit, as deep as the rules go.
         depth = len(self.cascade.rule_sets) if self.limit is None else None
         depth = self.explanation.depth or depth
@@ -65,7 +66,7 @@ class ExplanationReport:
         return "\n\n".join(parts)
 
     def margin_text(self) -> str:
-        """Return how far the inputs may move before the answer can change, in words."""
+        """Return the margin of the decision in words."""
         attribute = self.explanation.attribute
         name = attribute.name
         if not self.explanation.normalised:
@@ -79,10 +80,10 @@ class ExplanationReport:
         if not is_coherent(self.cascade, attribute):
             return f"Margin: at least {number_text(distance)}. {stays}; it may keep it beyond that."
         moves = "moves of just as much can change it"
-        return f"Margin: {number_text(distance)}. {stays}; {moves}.{self._alone_text()}"
+        return f"Margin: {number_text(distance)}. {stays}; {moves}.{self._input_margins_text()}"
 
-    def _alone_text(self) -> str:
-        """Return how far the most delicate inputs may move alone, where there are several."""
+    def _input_margins_text(self) -> str:
+        """Return the smallest margins of single inputs in words; empty if there is one input."""
         attribute = self.explanation.attribute
         margins = input_margins(self.cascade, self.evidence, attribute)
         if len(margins) == 1:
@@ -94,12 +95,12 @@ class ExplanationReport:
         ]
         if not bounded:
             return " No input alone can change it."
-        left = len(bounded) - DELICATE
-        texts = bounded[:DELICATE] + [f"{left} more"] * (left > 0)
+        n_omitted = len(bounded) - MAX_INPUTS
+        texts = bounded[:MAX_INPUTS] + [f"{n_omitted} more"] * (n_omitted > 0)
         return f" Inputs that can change it alone: {list_text(texts)}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answers as plain data."""
+        """Return the report as plain data."""
         nodes = self.limit and NODES
         return {
             "sample": self.row,
@@ -113,12 +114,12 @@ class ExplanationReport:
         rules, attribute = self.cascade, self.explanation.attribute
         margins = input_margins(rules, self.evidence, attribute)
         return {
-            "all": _finite(float(margin(rules, self.evidence, attribute))),
+            "all": _finite_or_none(float(margin(rules, self.evidence, attribute))),
             "exact": is_coherent(rules, attribute),
-            "inputs": {name: _finite(distance) for name, distance in margins.items()},
+            "inputs": {name: _finite_or_none(distance) for name, distance in margins.items()},
         }
 
 
-def _finite(distance: float) -> float | None:
-    """Return a distance as JSON has it: null where it is unlimited."""
+def _finite_or_none(distance: float) -> float | None:
+    """Return a distance, or None for infinity, which JSON does not have."""
     return None if math.isinf(distance) else distance

@@ -1,4 +1,4 @@
-"""Explanations as plain data, for other programs: a rendering of their outline.
+"""Explanations as plain data, for other programs: a rendering of the outline.
 
 The form is described in ``docs/explanations.md`` and by ``explanation.schema.json`` beside this
 module.
@@ -42,7 +42,7 @@ def json_text(content: dict[str, Any], indent: int | None) -> str:
 
 
 def plain_value(value: Hashable) -> Any:
-    """Return a domain value as JSON has it: tuples become lists, what has no form its repr.
+    """Return a domain value for JSON: a tuple becomes a list, an unknown type its repr.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def _distribution(pi: Possibility) -> list[dict[str, Any]]:
 
 
 def _omission(degrees: Sequence[float]) -> dict[str, Any] | None:
-    """Return how many are left out of a list, and the range of their degrees; None for none."""
+    """Return the number and the range of the degrees omitted from a list; None if it is empty."""
     if not degrees:
         return None
     return {"count": len(degrees), "least": min(degrees), "greatest": max(degrees)}
 
 
 class DataWriter(Outline):
-    """Writes an explanation as plain data: nodes by their index in their list."""
+    """Writes an explanation as plain data: a list of nodes that refer to each other by index."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation."""
@@ -95,8 +95,8 @@ class DataWriter(Outline):
             "depth": self.depth,
             "limit": self.limit,
             "distribution": _distribution(explanation.distribution),
-            "values": self._indexed(explanation.values),
-            "rivals": self._indexed(explanation.rivals),
+            "values": self._node_indices(explanation.values),
+            "rivals": self._node_indices(explanation.rivals),
             "nodes": [self._node(node, level) for node, level in nodes],
         }
 
@@ -109,7 +109,7 @@ class DataWriter(Outline):
         }
 
     def _clash(self, clash: Clash) -> dict[str, Any]:
-        """Return which rules clash, and the values that each of them holds down."""
+        """Return which rules clash, and the values that each of them limits."""
         groups, more_groups = self.split(clash.groups)
         bounds, more_bounds = self.split(clash.bounds)
         attaining = [bound.rules[: self.limit] for bound in bounds]
@@ -134,8 +134,8 @@ class DataWriter(Outline):
             ],
         }
 
-    def _indexed(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
-        """Return the indices of nodes; those that are not in the list are counted."""
+    def _node_indices(self, nodes: Sequence[ExplanationNode]) -> dict[str, Any]:
+        """Return the indices of nodes, and what is omitted: nodes that are not in the list."""
         left = [n.possibility for n in nodes if n not in self.indices]
         indices = [self.indices[n] for n in nodes if n in self.indices]
         return {"nodes": indices, "omitted": _omission(left)}
@@ -198,7 +198,7 @@ class DataWriter(Outline):
                 "reduced": self._proposition(part.reduced),
                 "degree": part.degree,
                 "decides": part.decides,
-                "because": self._indexed(node.children_of(part)),
+                "because": self._node_indices(node.children_of(part)),
             }
             for part in propositions
         ]

@@ -1,4 +1,4 @@
-"""Why a class has most points: what a score card gave on one sample, in the units of the data."""
+"""The text of a score card: which rules gave points to which class on one sample."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from pinesy.rules.syntax.writer import format_name, show_value
 
 @dataclass(frozen=True)
 class PointsGiven:
-    """The points of a value on a sample.
+    """The points of a class on a sample.
 
     Attributes
     ----------
-    value : that has the points
-    start : what it has without any rule; None where nothing gives it points
-    low, high : the least and the most points that it may have: the same where all is known
-    certain, possible : the rules that give points, and those that may
+    value : the class
+    start : its points before any rule; None where no rule gives it points
+    low, high : the minimum and the maximum of its points: equal if all inputs are known
+    certain, possible : the rules that give points, and those that perhaps do
     """
 
     value: Hashable
@@ -34,7 +34,7 @@ class PointsGiven:
 
     @property
     def text(self) -> str:
-        """The points and the value, such as ``5 for yes`` or ``5 to 7 for yes``."""
+        """The points and the class, such as ``5 for yes`` or ``5 to 7 for yes``."""
         if self.start is None:
             return f"no rule gives any to {show_value(self.value)}"
         upto = f" to {self.high}" * (self.high > self.low)
@@ -42,10 +42,10 @@ class PointsGiven:
 
 
 def points_given(sample: Sample) -> list[PointsGiven]:
-    """Return the points of each value of a sample's attribute, those of most points first.
+    """Return the points of each class on a sample, most points first.
 
-    Nothing where rules do not give points (`point_sums`), where degrees between 0 and 1 leave open
-    whether they do, or where the totals that were inferred are not their sums.
+    Empty where rules do not give points (`point_sums`), where degrees between 0 and 1 leave open
+    whether they do, or where the inferred totals are not the sums of points.
     """
     sums = point_sums(sample.plan.cascade, sample.plan.attribute)
     points = [_points_of_value(sample, point_sum) for point_sum in sums]
@@ -56,6 +56,7 @@ def points_given(sample: Sample) -> list[PointsGiven]:
 
 
 def _points_of_value(sample: Sample, point_sum: PointSum) -> PointsGiven | None:
+    """Return the points of a class; None where degrees or totals do not determine them."""
     if point_sum.total is None:
         return PointsGiven(point_sum.value, None, 0, 0, (), ())
     certain: list[RuleSet] = []
@@ -79,13 +80,14 @@ def _points_of_value(sample: Sample, point_sum: PointSum) -> PointsGiven | None:
 def points_lines(
     sample: Sample, plain_values: Mapping[str, Any], value: Hashable, limit: int | None
 ) -> Iterator[str]:
-    """Yield how many points each value has and, of the first two and a value in question, why.
+    """Yield the points of all classes, then the rules of the first two and of one more class.
 
     Parameters
     ----------
-    plain_values : the plain values of inputs
-    value : a value that is explained in any case
-    limit : rules to show of each value, those of most points first; values to name
+    sample : Sample
+    plain_values : the plain values of inputs, by name
+    value : the class whose rules are listed whatever its points
+    limit : the maximum number of rules to list for a class, most points first; of classes to name
     """
     points = points_given(sample)
     if not points:
@@ -106,6 +108,7 @@ def points_lines(
 def _value_lines(
     points: PointsGiven, plain_values: Mapping[str, Any], limit: int | None
 ) -> Iterator[str]:
+    """Yield the rules that give points to a class, with the inputs that they depend on."""
     value = f"for {show_value(points.value)}"
     rules = [(rules, "") for rules in sorted(points.certain, key=points_of, reverse=True)]
     rules += [(rules, " perhaps") for rules in sorted(points.possible, key=points_of, reverse=True)]

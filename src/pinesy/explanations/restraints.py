@@ -1,4 +1,4 @@
-"""Rules that hold values down: those on one value, and those that leave no value of any."""
+"""Rules that limit the possibility of a value, and rules that clash: they leave no value at 1."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import equation_text
 
-#: Where a rule is quoted, propositions are left out and counted until it is no longer than this.
+#: The maximum length of a rule in a text; propositions are omitted and counted until it fits.
 LINE = 160
-#: The most rules that are followed down a cascade.
+#: The maximum number of rules to find down a cascade.
 MAX_RESTRAINTS = 1000
 
 
 def rule_text(rule: Rule) -> str:
-    """Return a rule in one line; what is left out of a long one is counted."""
+    """Return a rule in one line; a long one with the number of omitted propositions."""
     size = len(rule.premise.propositions)
     limits = [None] * (size > SHOWN) + [*range(min(size, SHOWN), 0, -1)]
     text = ""
@@ -36,7 +36,7 @@ def rule_text(rule: Rule) -> str:
 
 @dataclass(frozen=True)
 class LimitingDegree:
-    """A degree that a bound comes from: that of a value, the highest where it matters."""
+    """The possibility of a value that sets the bound of a rule."""
 
     attribute: Attribute
     value: Hashable
@@ -49,17 +49,17 @@ class LimitingDegree:
 
 @dataclass(frozen=True)
 class Restraint:
-    """A rule that holds a value down: ``pi*(value) = degree`` is the bound that it sets.
+    """A rule that limits a value: ``pi*(value) = degree`` is the bound that it sets.
 
     Attributes
     ----------
-    attribute, value, degree : what is held down, and to what
+    attribute, value, degree : the attribute, the value, and its possibility
     number : the number of the rule in its set, from 1
     rule : Rule
     by : ``"premise"`` if the bound is the degree ``lambda`` of the premise (for a value inside the
         conclusion) or ``rho`` of its negation (outside); ``"s"`` or ``"r"`` if it is that parameter
-    reasons : for a premise, the values whose degrees set it: raise one of these (or, of a
-        conjunction, one for each proposition), and the rule restrains less
+    reasons : for a premise, the values whose degrees set its degree: raise one of these (or, of a
+        conjunction, one for each proposition), and the bound is higher
     """
 
     attribute: Attribute
@@ -82,11 +82,11 @@ class Restraint:
 
 
 def restraints_on(decision: Decision, index: int) -> tuple[list[Restraint], bool]:
-    """Return the rules that hold a value of the output down, then those behind them.
+    """Return the rules that limit a value of the output, and whether some were omitted.
 
-    Down the cascade: where a premise on an inferred attribute sets the bound, the rules that hold
-    the values that matter there. A value is visited once. At most `MAX_RESTRAINTS` in all; also
-    whether some were left out for that.
+    Then down the cascade: where a premise on an inferred attribute sets the bound, the rules that
+    limit the values that set its degree. A value is visited once; there are at most
+    `MAX_RESTRAINTS` rules.
     """
     queue = [(decision.output, index)]
     visited = {(decision.output.name, index)}
@@ -120,13 +120,13 @@ def _restraints(sample: Sample, attribute: Attribute, index: int) -> Iterator[Re
 
 @dataclass(frozen=True)
 class BoundedValues:
-    """Values that the same rules hold down.
+    """Values that the same rules limit.
 
     Attributes
     ----------
     values : the values
     degree : their possibility, below 1
-    rules : the numbers of the rules that set it: those with the lowest bound
+    rules : the numbers of the rules that set it: the rules with the lowest bound
     """
 
     values: tuple[Hashable, ...]
@@ -140,7 +140,7 @@ class Clash:
 
     Attributes
     ----------
-    attribute : what they conclude on; what their premises use is free of contradiction
+    attribute : what they conclude on; the attributes of their premises are normalised
     contradiction : 1 minus the largest degree
     groups : the numbers of rules that clash: single rules, else pairs, else a larger group (see
         `clashing_groups`)
@@ -156,7 +156,7 @@ class Clash:
 
 
 def clashes_of(sample: Sample) -> tuple[Clash, ...]:
-    """Return the clashes behind a result, where they begin; none if there is no contradiction."""
+    """Return the clashes of a sample: one for each set that breaks normalisation of its inputs."""
     heights = ComputedOnce(lambda name: float(sample.degrees[name].max()))
     return tuple(
         _clash(sample, rule_set)
@@ -166,17 +166,18 @@ def clashes_of(sample: Sample) -> tuple[Clash, ...]:
 
 
 def _clash(sample: Sample, rule_set: RuleSet) -> Clash:
+    """Return the clash of a rule set that leaves no value at 1."""
     bounds = sample.bounds(rule_set.output.name)
     degrees = bounds.min(axis=1)  # [eq:pistarbxu]
-    alike: dict[tuple[float, tuple[int, ...]], list[Hashable]] = {}
+    values_by_bound: dict[tuple[float, tuple[int, ...]], list[Hashable]] = {}
     for value, degree, row in zip(rule_set.output.domain, degrees.tolist(), bounds, strict=True):
         rules = tuple(j + 1 for j in attaining_rules(row, degree))
-        alike.setdefault((degree, rules), []).append(value)
+        values_by_bound.setdefault((degree, rules), []).append(value)
     groups = clashing_groups(np.unique(bounds < 1.0, axis=0))
     return Clash(
         rule_set.output,
         1.0 - float(degrees.max()),
         tuple(tuple(j + 1 for j in group) for group in groups),
-        tuple(BoundedValues(tuple(values), *key) for key, values in alike.items()),
+        tuple(BoundedValues(tuple(values), *key) for key, values in values_by_bound.items()),
         rule_set.rules,
     )

@@ -1,4 +1,4 @@
-"""The smallest change of the inputs by which another value would win.
+"""The smallest change of the inputs that makes another value win.
 
 The propositions of the rules divide the domain of an input into cells (docs/changes.md). Values of
 one cell have the same effect, so one of them stands for all: of a numeric input the nearest.
@@ -56,37 +56,38 @@ from pinesy.rules.syntax.writer import equation_text, format_name, show_value
 from pinesy.samples import degrees_by_name
 from pinesy.transforms import antipignistic_inverse
 
-#: What a change is, and which is the smallest; see `smallest_change`.
+#: The kind of change, and what is minimal; see `smallest_change`.
 Mode = Literal["smallest", "fewest", "values"]
-#: What the size of a change of readings counts.
+#: Whether the size of a change of readings is in possibilities or in probabilities.
 Measure = Literal["possibility", "probability"]
 
 CLEARANCE = 0.1
-#: The rows that may be inferred by default.
+#: The default maximum number of rows to infer.
 EFFORT: dict[Mode, int] = {"smallest": 200_000, "fewest": 1_000_000, "values": 1_000_000}
-#: The instructions that these may take, of all rows: of a large program there are fewer rows.
+#: The maximum number of instructions of all these rows: for a large program there are fewer.
 INSTRUCTIONS = 10**9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Change:
-    """A change of input distributions by which a value becomes the only winner.
+    """A change of input distributions that makes a value the only winner.
 
-    If any change does, the value is fully possible after it, and no rules contradict each other.
+    After it the value is fully possible and no rules contradict each other, if any change can do
+    that (`decides`).
 
     Attributes
     ----------
     attribute, value : the output and the value that wins after the change
     winners : the values that won before
-    readings : for each changed input, the value that it is read as, or has instead
+    readings : for each changed input, by name, the value that it is read as, or has instead
     old, new : the distributions of all inputs that the output depends on, before and after
-    size : the largest change of any degree (or probability, as `measure` says); of a `ValueChange`
-        the sum of the distances
+    size : the largest change of any degree (or probability, see `measure`); of a `ValueChange` the
+        sum of the distances
     measure : ``"possibility"``, ``"probability"`` or, of a `ValueChange`, ``"distance"``
     mode : ``"smallest"``, ``"fewest"`` or ``"values"``
-    exact : whether no smaller change of this kind makes the value win; where it is False the
-        search was given up before that was known
-    result : what is inferred of the output after the change
+    exact : whether it is proved that no smaller change of this kind makes the value win; else the
+        search ended before
+    result : the inferred distribution of the output after the change
     """
 
     attribute: Attribute
@@ -111,9 +112,9 @@ class Change:
 
     @cached_property
     def probabilities(self) -> dict[str, tuple[FloatArray, FloatArray]]:
-        """For each changed input its probabilities before and after.
+        """For each changed input, by name, its probabilities before and after.
 
-        The inverse of the antipignistic transformation: the output that the network would need.
+        By the inverse of the antipignistic transformation: the outputs that a network would need.
         """
         pairs = {name: (self.old[name], self.new[name]) for name in self.readings}
         return {
@@ -128,21 +129,18 @@ class Change:
         return max((float(np.abs(new - old).max()) for old, new in pairs), default=0.0)
 
     def __str__(self) -> str:
-        parts = [self._part(name) for name in self.readings]
+        inputs = [self._input_text(name) for name in self.readings]
         wins = f"{format_name(self.attribute.name)} would be {show_value(self.value)}"
-        return f"if {' and '.join(parts)}, {wins}{self._reserve()}"
-
-    def _reserve(self) -> str:
-        """Return what the reader must not take for granted, in brackets."""
         smaller = "a smaller change" if self.mode == "smallest" else "a change of fewer inputs"
         notes = [] if self.exact else [f"there may be {smaller}"]
         if not self.decides:
             by = number_text(float(self.result.contradiction))
             none = "no change decides" if self.exact else "no change was found that decides"
             notes.insert(0, f"though the rules contradict each other then, by {by}; {none}")
-        return f" ({'; '.join(notes)})" if notes else ""
+        return f"if {' and '.join(inputs)}, {wins}" + (f" ({'; '.join(notes)})" if notes else "")
 
-    def _part(self, name: str) -> str:
+    def _input_text(self, name: str) -> str:
+        """Return the change of an input in words."""
         value, old, new = self.readings[name], self.old[name].to_dict(), self.new[name].to_dict()
         highest = max(old.values())
         others = [show_value(v) for v, d in old.items() if d == highest and v != value]
@@ -156,7 +154,7 @@ class Change:
         return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data: ``old`` and ``new`` have the degrees of changed inputs."""
+        """Return plain data: ``old`` and ``new`` have the degrees of changed inputs."""
         return {
             "mode": self.mode,
             "readings": {n: plain_value(v) for n, v in self.readings.items()},
@@ -182,19 +180,19 @@ def _arrow(old: float, new: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Replacement:
-    """Values that an input may have instead of the one it has; the rules do not tell them apart.
+    """New values of an input, which the rules do not distinguish from each other.
 
     Attributes
     ----------
     attribute : the input
-    now : its evidence: a plain value, None or NaN (unknown), or a distribution
-    value : one of the values, the nearest of a numeric input; evidence as it is
-    values : all of them; of a numeric input the intervals that they lie in
-    bounds : of a numeric input the numbers, such as ``{"at least": 100.0, "below": 126.0}``; else
-        empty
-    distance : of a numeric input the distance in its units, as a share of the range that its cuts
-        and the number now span; else 1, as where nothing is known now
-    crossed : the number of cuts between; 1 where there is no such distance
+    now : the current evidence: a plain value, None or NaN (unknown), or a distribution
+    value : one of the new values, for a numeric input the nearest number
+    values : all new values; for a numeric input the intervals of the new numbers
+    bounds : for a numeric input the bounds of the new numbers, such as ``{"at least": 100.0,
+        "below": 126.0}``; else empty
+    distance : for a known number the distance to the new numbers, divided by the range of the cuts
+        and the number; else 1
+    crossed : the number of cuts between the number and the new numbers; else 1
     """
 
     attribute: Attribute
@@ -207,7 +205,7 @@ class Replacement:
 
     @property
     def to(self) -> str:
-        """The values in words, such as ``below 126`` or ``no``."""
+        """The new values in words, such as ``below 126`` or ``no``."""
         if self.bounds:
             return bounds_text(self.bounds)
         return " or ".join(first_few([show_value(v) for v in self.values], "values"))
@@ -215,16 +213,14 @@ class Replacement:
     def __str__(self) -> str:
         is_named = self.attribute.scale is not None and self.attribute.scale.names
         names = " or ".join(show_value(v) for v in self.values) + "; " if is_named else ""
-        return f"{format_name(self.attribute.name)} were {self.to} ({names}now {self._now_text()})"
-
-    def _now_text(self) -> str:
-        if isinstance(self.now, Possibility):
-            degrees = self.now.to_dict()
-            most = [show_value(v) for v, d in degrees.items() if d == 1.0]
-            if len(most) == len(degrees):
-                return "unknown"
-            return f"most possible: {' or '.join(first_few(most, 'values'))}"
-        return plain_value_text(self.attribute, self.now)
+        if not isinstance(self.now, Possibility):
+            now = plain_value_text(self.attribute, self.now)
+        elif self.now.is_best.all():
+            now = "unknown"
+        else:
+            most = [show_value(value) for value in self.now.best_values]
+            now = f"most possible: {' or '.join(first_few(most, 'values'))}"
+        return f"{format_name(self.attribute.name)} were {self.to} ({names}now {now})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values and bounds as plain data; ``now`` is None where no value is known."""
@@ -245,27 +241,27 @@ class Replacement:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ValueChange(Change):
-    """A change of the values of inputs by which a value of the output becomes the only winner.
+    """A change of the values of inputs that makes a value of the output the only winner.
 
     Attributes
     ----------
-    replacements : for each changed input, what it was and what it has to be
+    replacements : for each changed input, by name, its current and its new values
     """
 
     replacements: dict[str, Replacement]
 
     @property
     def values(self) -> dict[str, Any]:
-        """For each changed input a value that will do, the nearest number: evidence as it is."""
+        """For each changed input, by name, a new value: of a numeric input the nearest number."""
         return {name: change.value for name, change in self.replacements.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, with what each input is ``now`` and has to be as ``inputs``."""
+        """Return plain data, with the current and the new values of inputs as ``inputs``."""
         return super().to_dict() | {
             "inputs": {n: r.to_dict() for n, r in self.replacements.items()}
         }
 
-    def _part(self, name: str) -> str:
+    def _input_text(self, name: str) -> str:
         return str(self.replacements[name])
 
 
@@ -284,48 +280,47 @@ def smallest_change(
 ) -> Change:
     """Return the smallest change of the inputs that makes a value the only winner.
 
-    The only winner is the only value of highest possibility. What a change is:
+    The only winner is the only value of highest possibility. The mode is the kind of change:
 
     ``"smallest"``
         some inputs are *read* as a value. An input read as `v` has ``pi'(v) = 1`` and
         ``pi'(u) = min(pi(u), 1 - clearance)`` for all others. The size of a change is the largest
-        ``|pi'(u) - pi(u)|`` of any input; one of least size is returned.
+        ``|pi'(u) - pi(u)|`` of any input; a change of minimal size is returned.
     ``"fewest"``
-        the same kind; one of the fewest inputs is returned and, of these, of least size.
+        the same kind of change; the number of changed inputs is minimal, then the size.
     ``"values"``
         some inputs have other values, in the units of the data: numbers, or values of the domain.
-        One of the fewest inputs and, of these, with the least sum of distances is returned, as a
-        `ValueChange`. The distance of numbers is that to the nearest that will do as a share of
-        the range that the cuts and the number now span, of other values 1; between equal sums the
-        number of cuts crossed decides.
+        The number of changed inputs is minimal, then the sum of distances, then the number of cuts
+        crossed. The distance of numbers is divided by the range of the cuts and the current number;
+        the distance of other values is 1. A `ValueChange` is returned.
 
-    All other inputs stay as they are, and no input is changed without need: any one changed back,
-    the value does not win.
+    All other inputs stay as they are, and every change is necessary: without it, the value does not
+    win.
 
-    A change after which the value is fully possible, and no rules contradict each other, is
-    preferred to any other. If there is none, the value is only the most possible one after the
-    change: `Change.decides` is False, and the text says so.
+    Changes after which the value is fully possible, and no rules contradict each other, are
+    preferred. If there is none, the value is only the most possible one after the change:
+    `Change.decides` is False, and the text says so.
 
     Parameters
     ----------
     rules : Cascade or RuleSet
     evidence : one sample, as `Cascade.infer` takes it
     value : the value that should win
-    output : the attribute it belongs to, by default the only output of the cascade
-    mode : by default ``"values"`` where every input is given as a plain value (or None) and neither
-        `clearance` nor `measure` is, else ``"smallest"``
+    output : the attribute of the value, by default the only output of the cascade
+    mode : by default ``"values"`` if every input has a plain value (or None) and neither
+        `clearance` nor `measure` is given, else ``"smallest"``
     change : the inputs that may change, by default all
     keep : the inputs that may not; give this or `change`
-    clearance : of readings, above 0, at most 1: how clearly a changed input is read; 0.1 by default
-    measure : of readings, ``"probability"`` to let the size be the largest change of any
-        probability, under the inverse of the antipignistic transformation: the output that a
-        network would need
-    effort : the rows that may be inferred in all before the search is given up; then the change,
-        if one was found, is not `exact`. By default 200,000 or, where the fewest inputs are
-        searched, 1,000,000; of large rule bases fewer, so that ``rows * instructions`` of the
-        program stay below 10^9 (some seconds). Changes of more than three inputs are known to be
-        of the fewest if their combinations are at most a twentieth of it. If the search is
-        interrupted, the best change so far is returned
+    clearance : for readings, above 0, at most 1: ``1 - clearance`` is the maximum possibility of
+        the other values of a changed input; 0.1 by default
+    measure : for readings, ``"probability"`` if the size is the largest change of any probability,
+        under the inverse of the antipignistic transformation: the output that a network would need
+    effort : the maximum number of rows to infer; a change that is found within it, but not proved
+        to be minimal, is not `exact`. By default 200,000, or 1,000,000 for the other modes; for
+        large rule bases fewer, so that ``rows * instructions`` of the program stay below 10^9 (some
+        seconds). Changes of more than three inputs are proved to be of the fewest if there are at
+        most ``effort / 20`` combinations. If the search is interrupted, the best change so far is
+        returned
 
     Raises
     ------
@@ -346,22 +341,20 @@ def smallest_change(
     if glucose were below 126 (now 140), risk would be low
     """
     decision = Decision.of(rules, evidence, output)
-    index = decision.loser(value)
+    index = decision.losing_index(value)
     request = change_request(decision, mode, change, keep, clearance, measure, effort)
     return change_to(decision, index, request)
 
 
 @dataclass(frozen=True)
 class ChangeRequest:
-    """The kind of change of a decision that is searched; see `smallest_change`.
+    """The checked arguments of `smallest_change`.
 
     Attributes
     ----------
-    mode : the mode
+    mode, clearance, measure : as for `smallest_change`
     free : the names of the inputs that may change
-    clearance : of readings
-    measure : of readings, what their size counts
-    rows : how many may be inferred
+    rows : the maximum number of rows to infer
     """
 
     mode: Mode
@@ -380,7 +373,7 @@ def change_request(
     measure: Measure | None,
     effort: int | None,
 ) -> ChangeRequest:
-    """Check the arguments of `smallest_change`, and put the defaults in."""
+    """Return the arguments of `smallest_change`, checked and with their defaults."""
     of_readings = {"clearance": clearance, "measure": measure}
     arguments = [name for name, content in of_readings.items() if content is not None]
     if mode is None:
@@ -389,7 +382,7 @@ def change_request(
     elif not is_word(mode, get_args(Mode)):
         raise DataError(f"mode is {mode!r:.60}; choose {listed(get_args(Mode))}")
     elif mode == "values" and arguments:
-        raise DataError(f"{arguments[0]} is of readings; leave it out where mode is 'values'")
+        raise DataError(f"{arguments[0]} is for readings; leave it out where mode is 'values'")
     free = _free_inputs(decision, change, keep)
     clear = check_degree(CLEARANCE if clearance is None else clearance, "clearance")
     if clear == 0.0:
@@ -445,7 +438,7 @@ def change_to(decision: Decision, index: int, request: ChangeRequest) -> Change:
         return FewestSearch(decision, index, inputs, effort, total, decides=decides)
 
     with progress("searching the smallest change", request.rows) as bar:
-        # Where rules may contradict each other, half is left for a change that does not decide.
+        # Where rules may contradict each other, half is reserved for a change that does not decide.
         reserve = 0 if decision.always_normalised else request.rows // 2
         effort = SearchEffort(request.rows - reserve, bar)
         choice, exact = search(decides=True).run()
@@ -454,7 +447,7 @@ def change_to(decision: Decision, index: int, request: ChangeRequest) -> Change:
             choice, complete = search(decides=False).run()
             exact = exact and complete
     if choice is None:
-        raise _unreachable(decision, index, request, exact)
+        raise _unreachable_error(decision, index, request, exact)
     return _change(
         decision, index, request, [(inputs[i], choice[i]) for i in sorted(choice)], exact
     )
@@ -467,7 +460,7 @@ def _change(
     choice: list[tuple[Alternatives, int]],
     exact: bool,
 ) -> Change:
-    """Return the chosen options of some inputs as a change."""
+    """Return the change of a choice: pairs of the options of an input and the index of one."""
     by_value = request.mode == "values"
     values = {options.attribute.name: options.values[k] for options, k in choice}
     costs = [float(options.costs[k]) for options, k in choice]
@@ -499,7 +492,7 @@ def _alternatives(decision: Decision, request: ChangeRequest, attribute: Attribu
     """Return the options of an input of a decision, the cheapest first."""
     columns = decision.plan.slices[attribute.name]
     degrees = decision.row[columns]
-    # A distribution, the value or replacement, its cost, and what decides between equal costs.
+    # Tuples of a distribution, the value or replacement, its cost and its tie-breaker.
     options: list[tuple[FloatArray, Any, float, float]] = [(degrees, None, 0.0, 0.0)]
     if attribute.name in request.free and request.mode == "values":
         options += [
@@ -517,7 +510,7 @@ def _alternatives(decision: Decision, request: ChangeRequest, attribute: Attribu
 def _readings(
     request: ChangeRequest, attribute: Attribute, degrees: FloatArray
 ) -> Iterator[tuple[FloatArray, Hashable, float, float]]:
-    """Yield the readings of an input with their costs, none that changes nothing."""
+    """Yield the readings of an input that change it: distribution, value, cost, tie-breaker."""
     for index, value in enumerate(attribute.domain):
         changed = np.minimum(degrees, 1.0 - request.clearance)
         changed[index] = 1.0
@@ -532,9 +525,10 @@ def _readings(
 def _replacements(
     decision: Decision, attribute: Attribute
 ) -> Iterator[tuple[Replacement, FloatArray]]:
-    """Yield the replacements of an input with their distributions, none without effect.
+    """Yield the replacements of an input with their distributions, the nearest first.
 
-    Of those with one effect the nearest. ``O(|D| n)`` for `n` propositions on the input.
+    One for each effect: the possibilities of the cells, other than the current ones. It takes
+    ``O(|D| n)`` for `n` propositions on the input.
     """
     cells = decision.plan.cells[attribute.name]
     degrees = decision.row[decision.plan.slices[attribute.name]]
@@ -634,7 +628,7 @@ class _CurrentNumber:
 # --- why there is no change ---
 
 
-def _unreachable(
+def _unreachable_error(
     decision: Decision, index: int, request: ChangeRequest, proven: bool
 ) -> UnreachableError:
     """Return the error that explains why no change makes a value win, or that none was found."""
@@ -655,11 +649,11 @@ def _unreachable(
 def _obstacle(decision: Decision, index: int, request: ChangeRequest) -> str:
     """Return why no readings of a clearance, or no values, make a value the only winner.
 
-    Where another value is always as possible, no inputs at all do. Nor do they where the rules are
-    coherent, for then only degrees of 1 count, and these no clearance changes. Else it is known of
-    this clearance only, and the text says so. Inputs that are not free stay as they are.
+    Where another value is always as possible, no inputs do. The same holds for coherent rules: only
+    degrees of 1 count there, and they do not depend on the clearance. Else it is proved for this
+    clearance only, and the text says so. Inputs that are not free stay as they are.
     """
-    rival = _always_as_possible(decision, index)
+    rival = _dominating_rival(decision, index)
     if rival:
         return rival
     ignorant = Decision(decision.plan, np.ones_like(decision.row), decision.program, {})
@@ -686,12 +680,12 @@ def _obstacle(decision: Decision, index: int, request: ChangeRequest) -> str:
     return f"{bound} ({limit})" if limit else bound
 
 
-def _always_as_possible(decision: Decision, index: int) -> str:
-    """Name a value that is as possible whatever the inputs are, and the rules where they differ.
+def _dominating_rival(decision: Decision, index: int) -> str:
+    """Return, in words, a value that is as possible for all inputs; empty if there is none.
 
     A rule bounds a value by ``max(z, d)``, with ``(z, d) = (s, lambda)`` inside its conclusion and
-    ``(r, rho)`` outside. A value is seen to be as possible, by the rules one by one, if each of its
-    bounds is 1 or no lower than one of the other value: the same `d`, and no lower `z`.
+    ``(r, rho)`` outside. A rival is as possible if each of its bounds is 1 or no lower than a bound
+    of the value: with the same `d`, and no lower `z`.
     """
     rule_set = decision.plan.rule_sets[decision.output.name]
     inside, rules = decision.plan.tables[decision.output.name].inside, rule_set.rules
@@ -710,9 +704,9 @@ def _always_as_possible(decision: Decision, index: int) -> str:
     nearest = min(rivals, key=lambda other: int(differs[other].sum()))
     rival = show_value(decision.output.domain[nearest])
     if not differs[nearest].any():
-        return f"no rule tells it from {rival}, which is always as possible"
+        return f"no rule distinguishes it from {rival}, which is always as possible"
     texts = [f"rule {j + 1} ({rule_text(rules[j])})" for j in np.flatnonzero(differs[nearest])]
     return (
-        f"{rival} is always as possible; where a rule tells them apart, it does not hold {rival} "
-        f"lower: {' and '.join(first_few(texts, 'rules'))}"
+        f"{rival} is always as possible; where a rule distinguishes them, {rival} is not less "
+        f"possible: {' and '.join(first_few(texts, 'rules'))}"
     )

@@ -1,6 +1,6 @@
-"""Counterfactuals: why a value did not win, and the change by which it would."""
+"""Counterfactuals: why a value did not win, and the smallest change that makes it win."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,11 +43,11 @@ def why_not(
     measure: Measure | None = None,
     effort: int | None = None,
 ) -> "WhyNot":
-    """Return which rules hold a value down that did not win, and the smallest change to let it win.
+    """Return which rules limit a value that did not win, and the smallest change that makes it win.
 
     ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))``: the rules that attain
-    this min hold `u` down, by the degree of their premise or by their parameter. Where the premise
-    is on an inferred attribute, the values that set its degree are held down in turn.
+    this minimum limit `u`, by the degree of their premise or by their parameter. Where the premise
+    is on an inferred attribute, rules limit the values that set its degree, and so on.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def why_not(
     if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
     """
     decision = Decision.of(rules, evidence, output)
-    index = decision.loser(value)
+    index = decision.losing_index(value)
     restraints, cut = restraints_on(decision, index)
     request = change_request(decision, mode, change, keep, clearance, measure, effort)
     smallest, obstacle = None, ""
@@ -75,7 +75,7 @@ def why_not(
         smallest = change_to(decision, index, request)
     except UnreachableError as error:
         obstacle = str(error)
-    except WorkStopped:  # the rules that hold the value down are an answer
+    except WorkStopped:  # the rules that limit the value are an answer
         obstacle = "the search for the smallest change was stopped before it found one"
     inputs = {a.name for a in decision.program.inputs}
     reasons = (reason for restraint in restraints for reason in restraint.reasons)
@@ -101,13 +101,13 @@ class WhyNot:
     ----------
     attribute, value, degree : the output, the value, its possibility
     winners : the values of the highest possibility
-    result : what is inferred of the output
-    restraints : the rules that hold the value down; first those on the output itself, then, down
-        the cascade, those that hold the values of inferred attributes that matter there
-    bottlenecks : the degrees of inputs that hold it down through these rules
-    cut : whether the search went no further down the cascade after 1000 rules: then there may be
-        more `restraints` and `bottlenecks` than these
-    change : the smallest change of the inputs by which it would win, or None
+    result : the inferred distribution of the output
+    restraints : the rules that limit the value; first the rules on the output, then, down the
+        cascade, the rules that limit the values that set the degrees of their premises
+    bottlenecks : the degrees of inputs that limit the value through these rules
+    cut : whether the search ended after 1000 rules: then there may be more `restraints` and
+        `bottlenecks`
+    change : the smallest change of the inputs that makes the value win, or None
     obstacle : why there is no change, else an empty text
     """
 
@@ -124,27 +124,25 @@ class WhyNot:
 
     @property
     def rules(self) -> tuple[Restraint, ...]:
-        """The rules on the output itself that hold the value down: they attain its degree."""
+        """The rules on the output that limit the value: they attain its degree."""
         return tuple(r for r in self.restraints if r.attribute == self.attribute)
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
         statement = equation_text(self.attribute.name, self.value)
         winners = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
         degree, top = number_texts(self.degree, float(self.result.degrees.max()))
-        yield f"{statement} has possibility {degree}; the highest is {top}, of {winners}"
-        for reasons in (self.rules, self.bottlenecks):
-            yield from (f"  {reason}" for reason in reasons[:SHOWN])
-            if len(reasons) > SHOWN:
-                yield f"  and {len(reasons) - SHOWN} more"
+        lines = [f"{statement} has possibility {degree}; the highest is {top}, of {winners}"]
+        for limits in (self.rules, self.bottlenecks):
+            lines += [f"  {limit}" for limit in limits[:SHOWN]]
+            if len(limits) > SHOWN:
+                lines.append(f"  and {len(limits) - SHOWN} more")
         if self.cut:
-            yield f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules"
-        yield str(self.change) if self.change else self.obstacle
+            lines.append(f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules")
+        lines.append(str(self.change) if self.change else self.obstacle)
+        return "\n".join(lines)
 
     def to_dict(self, limit: int | None = None) -> dict[str, Any]:
-        """Return it as plain data: at most `limit` rules and degrees, and how many are omitted."""
+        """Return plain data: at most `limit` rules and degrees, and how many are omitted."""
         restraints, bottlenecks = self.restraints[:limit], self.bottlenecks[:limit]
         return {
             "attribute": self.attribute.name,
@@ -152,11 +150,11 @@ class WhyNot:
             "possibility": self.degree,
             "winners": [plain_value(v) for v in self.winners],
             "restraints": [
-                _degree(r) | {"rule": r.number, "text": r.rule.line(limit), "by": r.by}
+                _degree_data(r) | {"rule": r.number, "text": r.rule.line(limit), "by": r.by}
                 for r in restraints
             ],
             "restraints_omitted": len(self.restraints) - len(restraints),
-            "bottlenecks": [_degree(b) for b in bottlenecks],
+            "bottlenecks": [_degree_data(b) for b in bottlenecks],
             "bottlenecks_omitted": len(self.bottlenecks) - len(bottlenecks),
             "cut": self.cut,
             "change": self.change and self.change.to_dict(),
@@ -173,6 +171,6 @@ class WhyNot:
         return why_not_html(self)
 
 
-def _degree(restraint: Restraint | LimitingDegree) -> dict[str, Any]:
-    value = plain_value(restraint.value)
-    return {"attribute": restraint.attribute.name, "value": value, "possibility": restraint.degree}
+def _degree_data(limit: Restraint | LimitingDegree) -> dict[str, Any]:
+    value = plain_value(limit.value)
+    return {"attribute": limit.attribute.name, "value": value, "possibility": limit.degree}
