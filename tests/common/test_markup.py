@@ -4,7 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.html_reading import Snippet
-from pinesy.display.markup import Markup, bars, cut, escaped, first_lines, html_table, joined, tag
+from pinesy.display.markup import (
+    Markup,
+    bars,
+    cut,
+    escape_text,
+    first_lines,
+    html_table,
+    join_markup,
+    tag,
+)
 
 HOSTILE = """<script>alert('1')</script>"&amp;<!--]]>\x00\ud800</table>"""
 
@@ -15,7 +24,7 @@ def test_texts_are_read_back_whatever_they_are(text: str) -> None:
     shown = text.replace("\r\n", "\n").replace("\r", "\n")  # as a parser of HTML may read it
     assert found.tags == ["p"]
     assert "".join(c for c in found.text if c not in "\r\n�") == "".join(
-        c for c in shown if c not in "\r\n�" and escaped(c) != "�"
+        c for c in shown if c not in "\r\n�" and escape_text(c) != "�"
     )
 
 
@@ -26,7 +35,7 @@ def test_hostile_texts_make_no_elements() -> None:
 
 
 def test_what_is_joined_is_escaped_once() -> None:
-    assert joined(["<", Markup("<b></b>")]) == "&lt;<b></b>"
+    assert join_markup(["<", Markup("<b></b>")]) == "&lt;<b></b>"
     assert Markup("<b></b>") + "<" == "<b></b>&lt;"
     assert Markup("<b></b>") + Markup("<i></i>") == "<b></b><i></i>"
     assert type(Markup("a") + "b") is Markup

@@ -51,8 +51,8 @@ def test_rules_that_say_nothing_do_not_tell_values_apart() -> None:
         TWO + "iff a in {x} then b in {0} [s=0.2, r=0.1]\niff a in {y} then b in {1} [s=1, r=1]"
     )
     assert why_not(rules, SEES, 1).obstacle == (
-        "no readings make b = 1 the only winner: no rule distinguishes it from 2, which is always as "
-        "possible"
+        "no readings make b = 1 the only winner: no rule distinguishes it from 2, which is always "
+        "as possible"
     )
 
 

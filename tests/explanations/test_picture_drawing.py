@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import strategies as make
 from explanations.svg_reading import SVG, apart, font_of, frames, overflowing
 from pinesy import Attribute, Cascade, Iff, RuleSet
-from pinesy.display.boxes import Box, Font, drawing, shortened, text_width, tidy, wrapped
-from pinesy.display.markup import escaped
+from pinesy.display.boxes import Box, Font, box_corners, drawing, shorten, text_width, wrap
+from pinesy.display.markup import escape_text
 from pinesy.explanations import explain, picture
 
 
@@ -40,7 +40,7 @@ def test_any_graph_is_tidy(data: st.DataObject) -> None:
         for parent in data.draw(st.sets(st.integers(0, i - 1), min_size=1, max_size=3)):
             children[parent].append(i)
     sizes = {i: (10.0 + i % 3, data.draw(st.sampled_from([5.0, 8.0, 30.0]))) for i in range(n)}
-    places = tidy(children, sizes, (4.0, 2.0))
+    places = box_corners(children, sizes, (4.0, 2.0))
     assert set(places) == set(range(n))
     for parent, below in children.items():
         for child in below:
@@ -53,7 +53,7 @@ def test_any_graph_is_tidy(data: st.DataObject) -> None:
 def test_a_long_chain_is_no_trouble() -> None:
     n = 5000
     children = {i: [i + 1] for i in range(n)} | {n: []}
-    places = tidy(children, dict.fromkeys(children, (1.0, 1.0)), (1.0, 1.0))
+    places = box_corners(children, dict.fromkeys(children, (1.0, 1.0)), (1.0, 1.0))
     assert places[n] == (2.0 * n, 0.0)
 
 
@@ -96,17 +96,17 @@ def test_words_that_stand_in_fonts_never_outgrow_their_measure() -> None:
 
 @given(st.text(max_size=60), st.floats(20.0, 300.0), st.integers(1, 4))
 def test_wrapped_lines_fit(text: str, width: float, lines: int) -> None:
-    found = wrapped(text, width, Font(10.0), lines)
+    found = wrap(text, width, Font(10.0), lines)
     assert len(found) <= lines
     assert all(text_width(line, Font(10.0)) <= width or len(line) == 1 for line in found)
     if not any(line.endswith("…") for line in found):
         assert "".join("".join(found).split()) == "".join(text.split())
-    assert text_width(shortened(text, width, Font(10.0)), Font(10.0)) <= width
+    assert text_width(shorten(text, width, Font(10.0)), Font(10.0)) <= width
 
 
 @given(st.text(max_size=30))
 def test_any_text_can_be_escaped(text: str) -> None:
-    found = ElementTree.fromstring(f'<t a="{escaped(text)}">{escaped(text)}</t>')
+    found = ElementTree.fromstring(f'<t a="{escape_text(text)}">{escape_text(text)}</t>')
     kept = (found.text or "").replace("\r", "\n")
     assert len(kept) <= len(text)
     if text.isprintable():

@@ -14,7 +14,7 @@ from pinesy import problems
 from pinesy._common.files import writing
 from pinesy._common.names import column_slices
 from pinesy.cli.output import rich_table
-from pinesy.display.markup import html_table, joined, tag
+from pinesy.display.markup import html_table, join_markup, tag
 from pinesy.display.pages import html_page
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import ExplainedSum
@@ -192,7 +192,7 @@ def images_text(images: Images) -> str:
 
 def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[ExplainedSum]) -> str:
     """Return the page: what was done, the table of results, and single sums explained."""
-    paragraphs = joined(tag("p", fact) for fact in facts)
+    paragraphs = join_markup(tag("p", fact) for fact in facts)
     results = tag("h2", "Images that were never seen") + html_table(COLUMNS, rows)
     return html_page(
         TITLE, "\n".join([paragraphs, results, *(explained.to_html() for explained in sums)]), STYLE

@@ -6,28 +6,28 @@ from dataclasses import dataclass, field
 
 from pinesy._common.reports import counted
 from pinesy.display.boxes import Box, BoxKind, drawing
-from pinesy.display.markup import Markup, cut, folded, joined, more, tag
+from pinesy.display.markup import Markup, cut, details, join_markup, more, tag
 from pinesy.display.rules_html import rules_table
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
 
-#: Nodes that a picture has at most.
+#: The maximum number of nodes of a picture.
 NODES = 40
-#: Names of attributes that share a box, and rule sets that a notebook shows.
+#: The maximum number of names in a box, and of rule sets in a notebook.
 NAMES, SETS = 3, 10
 
 
 @dataclass(eq=False)
 class GraphNode:
-    """An attribute of a cascade, or several that are alike.
+    """An attribute of a cascade, or a group of similar ones.
 
     Attributes
     ----------
-    attributes : as far from the inputs as each other, with as many values and rules
-    level : the number of rule sets on the longest way from an input
-    rules : of each of them; 0 for inputs
-    used : the nodes that these rules use, with how many times
+    attributes : attributes of one level, with equal numbers of values and of rules
+    level : the number of rule sets on the longest path from an input
+    rules : the number of rules on each of the attributes; 0 for inputs
+    used : the nodes that these rules use, with the number of uses
     """
 
     attributes: list[Attribute]
@@ -39,10 +39,9 @@ class GraphNode:
 def graph_of(cascade: Cascade, nodes: int = NODES, opened: Collection[str] = ()) -> list[GraphNode]:
     """Return the nodes of a cascade, each after those it uses.
 
-    There is one for each attribute; of more than `nodes` attributes, those that are alike share
-    one: the same level, and equal numbers of values, of rules and of rules that use them (none or
-    some). What shares a node with an attribute of `opened`, its first, stands alone after all.
-    Cost: O(edges).
+    There is one node for each attribute. If there are more than `nodes` attributes, similar ones
+    share a node: of the same level, with equal numbers of values and of rules, all outputs or none.
+    Groups whose first attribute is in `opened` are split up. Cost: O(edges).
 
     Examples
     --------
@@ -52,35 +51,29 @@ def graph_of(cascade: Cascade, nodes: int = NODES, opened: Collection[str] = ())
     >>> [len(node.attributes) for node in graph_of(addition(10), nodes=5)][:2]
     [20, 1]
     """
-    levels = _levels(cascade)
+    levels = {a.name: 0 for a in cascade.inputs}
+    for name, rule_set in cascade.sets.items():
+        levels[name] = 1 + max(levels[a.name] for a in rule_set.inputs)
     finals = {a.name for a in cascade.outputs}
-    fold = len(levels) > nodes
+    are_grouped = len(levels) > nodes
     firsts: dict[object, str] = {}
-    home: dict[str, GraphNode] = {}
+    node_of: dict[str, GraphNode] = {}
     for attribute in [*cascade.inputs, *(s.output for s in cascade.order)]:
         name = attribute.name
         rules = len(cascade.sets[name]) if name in cascade.sets else 0
         kind = (levels[name], len(attribute.domain), rules, name in finals)
-        first = firsts.setdefault(kind if fold else name, name)
+        first = firsts.setdefault(kind if are_grouped else name, name)
         shared = name if first in opened else first
-        home[name] = home[shared] if shared != name else GraphNode([], levels[name], rules)
-        home[name].attributes.append(attribute)
+        node_of[name] = node_of[shared] if shared != name else GraphNode([], levels[name], rules)
+        node_of[name].attributes.append(attribute)
     for name, rule_set in cascade.sets.items():
         for attribute in rule_set.inputs:
-            home[name].used[home[attribute.name]] += 1
-    return sorted(dict.fromkeys(home.values()), key=lambda node: node.level)
-
-
-def _levels(cascade: Cascade) -> dict[str, int]:
-    """Return for each attribute the number of rule sets on the longest way from an input."""
-    levels = {a.name: 0 for a in cascade.inputs}
-    for name, rule_set in cascade.sets.items():
-        levels[name] = 1 + max(levels[a.name] for a in rule_set.inputs)
-    return levels
+            node_of[name].used[node_of[attribute.name]] += 1
+    return sorted(dict.fromkeys(node_of.values()), key=lambda node: node.level)
 
 
 def roles_of(cascade: Cascade) -> dict[str, str]:
-    """Return what each attribute is in the cascade."""
+    """Return the role of each attribute: input, intermediate, output, factor or unused."""
     roles = dict.fromkeys(cascade.attributes, "unused")
     in_rules = [a for s in cascade.rule_sets for a in (*s.inputs, s.output)]
     roles |= {f.name: "factor" for a in in_rules for f in a.factors}
@@ -102,7 +95,7 @@ def cascade_svg(cascade: Cascade, nodes: int = NODES) -> Markup:
 
 
 def _root(cascade: Cascade, max_nodes: int) -> Box:
-    """Return a hidden box that leads to the results, and through them to all others."""
+    """Return a hidden box whose children are the results; all others are its descendants."""
     nodes = graph_of(cascade, max_nodes)
     nearest = nodes[-max_nodes:]  # to the results
     omitted = sum(len(node.attributes) for node in nodes[:-max_nodes])
@@ -118,6 +111,7 @@ def _root(cascade: Cascade, max_nodes: int) -> Box:
 
 
 def _box(node: GraphNode, is_result: bool) -> Box:
+    """Return the box of a node: names, and the numbers of values and rules."""
     names = [a.formula or a.name for a in node.attributes]
     count, values = len(names), len(node.attributes[0].domain)
     suffix = " each" * (count > 1)
@@ -134,9 +128,9 @@ def _box(node: GraphNode, is_result: bool) -> Box:
 def cascade_html(cascade: Cascade) -> Markup:
     """Return the graph, and the rules of each set to unfold."""
     sets = [
-        folded(f"{cut(s.output.name)}: {counted(len(s), 'rule')}", rules_table(s.rules))
+        details(f"{cut(s.output.name)}: {counted(len(s), 'rule')}", rules_table(s.rules))
         for s in cascade.stated[:SETS]
     ]
     omitted = more(len(cascade.stated) - SETS, "rule sets")
     graph = tag("div", cascade_svg(cascade), style="overflow-x:auto")
-    return tag("div", repr(cascade)) + graph + joined(sets) + omitted
+    return tag("div", repr(cascade)) + graph + join_markup(sets) + omitted

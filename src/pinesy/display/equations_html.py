@@ -16,7 +16,7 @@ from pinesy.rulebase.sample_equations import (
     interleave,
 )
 
-#: Rows and columns of a matrix that are shown.
+#: The maximum number of rows and columns of a matrix.
 SIDE = 12
 _ENTRY = "text-align:center;padding:.1em .5em;border:0"
 _BRACKETS = (
@@ -28,7 +28,7 @@ _BRACKETS = (
 def relational_system_html(
     system: RelationalSystem, solution: FloatArray, is_max_min: bool
 ) -> Markup:
-    """Return a system ``A x = b``, whether it has solutions, and the extreme one."""
+    """Return a system ``A x = b``, whether it is consistent, and its extreme solution."""
     b = [f"{degree:.4g}" for degree in system.b[:SIDE]]
     x = [f"x_{j}" for j in range(1, system.a.shape[1] + 1)[:SIDE]]
     product = product_html(b, system.a, x, system.a.shape, "∘" if is_max_min else "□")
@@ -45,7 +45,7 @@ def matrix_relation_html(relation: MatrixRelation) -> Markup:
 
 
 def signed_system_html(system: SignedSystem) -> Markup:
-    """Return ``y = A box x``, whether it has solutions, and the lowest and the greatest."""
+    """Return ``y = A box x``, whether it is consistent, the lowest and the greatest solution."""
     unknowns = PARAMETERS if system.SYMBOLS[0] == "lambda" else DEGREES
     consistent = system.is_consistent
     lowest = system.lowest_solution if consistent else system.lowest_approximate_solution
@@ -56,7 +56,7 @@ def signed_system_html(system: SignedSystem) -> Markup:
 
 
 def _signed_product(a: SignedMatrix, left: list[str], right: tuple[str, str]) -> Markup:
-    """Return ``left = A box right``; only the part of the matrix that is shown is computed."""
+    """Return ``left = A box right``; only the visible part of the matrix is computed."""
     n_cells, n_rules = a.partition.signs.shape
     pairs = SIDE // 2
     signs = a.partition.signs[:SIDE, :pairs]
@@ -73,9 +73,9 @@ def product_html(
 
     Parameters
     ----------
-    left, a, right : all of them, or as much as is shown (`SIDE`)
-    shape : of the complete matrix
-    sign : of the product
+    left, a, right : all entries, or the first of them (`SIDE`)
+    shape : the shape of the complete matrix
+    sign : the sign of the product
 
     Examples
     --------
@@ -96,7 +96,7 @@ def product_html(
 
 
 def _matrix_html(rows: Sequence[Sequence[str]], shape: tuple[int, int]) -> Markup:
-    """Return the first rows and columns of a matrix between brackets; dots stand for the rest."""
+    """Return the first rows and columns of a matrix between brackets, and dots for the others."""
     entries = [[*row[:SIDE], *["⋯"] * (shape[1] > SIDE)] for row in rows[:SIDE]]
     entries += [["⋮"] * len(entries[0])] * (shape[0] > SIDE)
     lines = [tag("tr", *(tag("td", entry, style=_ENTRY) for entry in row)) for row in entries]
@@ -110,7 +110,10 @@ def _system_html(
     solutions: dict[str, FloatArray],
     symbols: Sequence[str],
 ) -> Markup:
-    """Return a system, whether it has solutions, and some; the symbols of unknowns take turns."""
+    """Return a system, whether it is consistent, and solutions, named by their kind.
+
+    `symbols` are the names of unknowns, in turn: s_1, r_1, s_2 and so on.
+    """
     n = len(next(iter(solutions.values())))
     lines = (
         [

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.names import name_of
-from pinesy._common.validation import FloatArray, check_known, cut_repr
+from pinesy._common.validation import check_known, cut_repr
 from pinesy.display.boxes import Box, BoxKind, DegreeBar, drawing
 from pinesy.display.images import data_uri
-from pinesy.display.markup import Markup, bar, first_lines, folded, lines_of, tag
+from pinesy.display.markup import Markup, bar, details, first_lines, lines_of, tag
 from pinesy.display.rules_html import distribution_html
 from pinesy.exceptions import DataError, placed
 from pinesy.explanations.explain import Explanation
@@ -23,15 +23,14 @@ from pinesy.explanations.labels import degree_text, list_text, number_text, numb
 from pinesy.explanations.outline import Outline, group_by_rules
 from pinesy.explanations.smallest_change import Change
 from pinesy.explanations.why_not import WhyNot
-from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
-#: Bars of an input; values, propositions and rules that a tooltip shows.
+#: The maximum number of bars of an input; of values, propositions and rules in a tooltip.
 BARS, TOOLTIP = 4, 20
 LEGEND = (
     "P: the premise of the rule is possible at this degree, and no rule lets the value be more so.",
     "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
-    "Dashed: the most possible of the other values; what holds them down makes the result certain.",
+    "Dashed: the most possible of the other values; what limits them makes the result certain.",
 )
 
 
@@ -51,40 +50,34 @@ def explanation_svg(
 
 
 def explanation_html(explanation: Explanation) -> Markup:
-    """Return the picture, and the text to unfold."""
-    text = folded("in words", lines_of(explanation.text()))
+    """Return the picture of an explanation, and its text to unfold."""
+    text = details("in words", lines_of(explanation.text()))
     return tag("div", Markup(explanation.to_svg()), style="overflow-x:auto") + text
 
 
 def why_not_html(why_not: WhyNot) -> Markup:
-    """Return what limits a value, and what is inferred; the change to unfold."""
+    """Return the text and the inferred distribution, and the change to unfold."""
     text = lines_of(str(why_not)) + distribution_html(why_not.result)
-    return text + (folded("the change", change_html(why_not.change)) if why_not.change else "")
+    return text + (details("the change", change_html(why_not.change)) if why_not.change else "")
 
 
 def change_html(change: Change) -> Markup:
-    """Return a change in words, the degrees that change, and what follows."""
-    lines = [
-        line
-        for name in change.readings
-        for line in _changed_degrees(name, change.old[name], change.new[name])
-    ]
+    """Return a change in words, the old and new degrees, and the new result to unfold."""
+    lines = []
+    for name in change.readings:
+        new_degrees = change.new[name].to_dict()
+        for value, old in change.old[name].to_dict().items():
+            new = new_degrees[value]
+            if old != new:
+                now, then = number_texts(old, new)
+                lines.append([name, show_value(value), now, bar(old), then, bar(new)])
     head = ["input", "value", "possible now", "", "then", ""]
-    then = folded("what is inferred then", distribution_html(change.result))
-    return lines_of(str(change)) + first_lines(head, lines, len(lines), "degrees") + then
-
-
-def _changed_degrees(name: str, old: Possibility, new: Possibility) -> Iterator[list[str]]:
-    """Yield a line for each value whose degree changes."""
-    for i in np.flatnonzero(old.degrees != new.degrees).tolist():
-        before, after = float(old.degrees[i]), float(new.degrees[i])
-        before_text, after_text = number_texts(before, after)
-        value = show_value(old.attribute.domain[i])
-        yield [name, value, before_text, bar(before), after_text, bar(after)]
+    result = details("what is inferred then", distribution_html(change.result))
+    return lines_of(str(change)) + first_lines(head, lines, len(lines), "degrees") + result
 
 
 def _image_uris(explanation: Explanation, images: Mapping[str, Any] | None) -> dict[str, str]:
-    """Check images, and return them as addresses."""
+    """Return images as data URIs, after a check that they are images of inputs."""
     if not isinstance(images, Mapping | None):
         raise DataError(f"images are a mapping from inputs to arrays; got {images!r:.60}")
     known, uris = explanation.graph.plan.all_inputs, {}
@@ -97,9 +90,9 @@ def _image_uris(explanation: Explanation, images: Mapping[str, Any] | None) -> d
 
 
 class BoxMaker(Outline):
-    """Makes boxes, those of the same values once, nearest to the result first.
+    """Makes the boxes of an explanation, one for each group of values, nearest to the result first.
 
-    `images` are the addresses of the images of inputs, by name.
+    `images` are the data URIs of the images of inputs, by name.
     """
 
     def __init__(
@@ -113,12 +106,12 @@ class BoxMaker(Outline):
         super().__init__(explanation, depth, limit, nodes)
         self.images = images
         self.boxes: dict[tuple[ExplanationNode, ...], Box] = {}
-        #: The box of each input, one of its values, and the indices of those that count.
+        #: For each input, by name: its box, one of its nodes, and the indices of values to mark.
         self.inputs: dict[str, tuple[Box, ExplanationNode, set[int]]] = {}
         self.waiting: list[tuple[ExplanationNode, Box, int]] = []
 
     def root(self) -> Box:
-        """Return the box of the result, which leads to all others."""
+        """Return the box of the result, the root of the picture."""
         explanation = self.explanation
         says = self.wording.proposition_sentence(explanation.proposition, self.limit)
         texts = [degree_text("P", explanation.possibility)]
@@ -127,22 +120,23 @@ class BoxMaker(Outline):
         if not explanation.distribution.decided:
             texts.append(explanation.verdict)
         root = Box("result", says, tuple(texts), f"{says}: {list_text(texts)}")
-        self._roots(root, explanation.values, "value")
-        self._roots(root, explanation.rivals, "rival")
-        for node, box, level in self.waiting:  # grows on the way
+        self._add_values(root, explanation.values, "value")
+        self._add_values(root, explanation.rivals, "rival")
+        for node, box, level in self.waiting:  # grows in the loop
             self._justify(node, box, level)
         for box, node, marked in self.inputs.values():
             self._add_bars(box, node, marked)
         return root
 
-    def _roots(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
+    def _add_values(self, root: Box, nodes: Sequence[ExplanationNode], kind: BoxKind) -> None:
+        """Add the boxes of values, or of rivals, to the box of the result."""
         groups, omitted = self.split(group_by_rules(nodes))
         root.children += [self._value(group, kind, 0) for group in groups]
         count = sum(map(len, omitted))
         if count:
             noun = "other values" if kind == "rival" else "values"
             degree = degree_text("P", nodes[0].possibility)
-            root.children.append(_more(count, f"{count} more {noun}, {degree}"))
+            root.children.append(_more_box(count, f"{count} more {noun}, {degree}"))
 
     def _value(self, nodes: Sequence[ExplanationNode], kind: BoxKind, level: int) -> Box:
         """Return the box of values that the same rules justify, made once."""
@@ -156,7 +150,7 @@ class BoxMaker(Outline):
         return self.boxes[key]
 
     def _input(self, nodes: Sequence[ExplanationNode]) -> Box:
-        """Return the box of an input, made once; note which of its values count."""
+        """Return the box of an input, made once, and mark the values of nodes there."""
         attribute = nodes[0].attribute
         if attribute.name not in self.inputs:
             heading, image = self.wording.name(attribute), self.images.get(attribute.name, "")
@@ -166,9 +160,13 @@ class BoxMaker(Outline):
         return box
 
     def _add_bars(self, box: Box, node: ExplanationNode, marked: set[int]) -> None:
-        """Add the bars of an input: the most possible values, and one that counts."""
+        """Add the bars of an input: the most possible values, among them a marked one."""
         degrees, names = node.distribution.degrees, self.wording.domain(node.attribute)
-        indices = _shown(degrees, marked)
+        order = np.argsort(-degrees, kind="stable").tolist()
+        indices = [i for i in order[:BARS] if degrees[i] > 0.0 or i in marked]
+        missing = [i for i in order if i in marked and i not in indices]
+        if missing and not marked.intersection(indices):
+            indices = [*indices[: BARS - 1], missing[0]]
         box.bars = [
             DegreeBar(names[i], d, number_text(d, 2, "<", ">"), i in marked)
             for i, d in zip(indices, degrees[indices].tolist(), strict=True)
@@ -179,12 +177,13 @@ class BoxMaker(Outline):
             box.rest = (
                 f"{len(omitted)} more, {f'at most {most}' if omitted.any() else 'impossible'}"
             )
-        above = [i for i in np.argsort(-degrees, kind="stable").tolist() if degrees[i]]
+        above = [i for i in order if degrees[i]]
         texts = [f"{names[i]} {number_text(float(degrees[i]))}" for i in above[:TOOLTIP]]
         texts += [f"{len(above) - TOOLTIP} more"] * (len(above) > TOOLTIP)
         box.tooltip = f"{box.heading}: {', '.join(texts)}"
 
     def _justify(self, node: ExplanationNode, box: Box, level: int) -> None:
+        """Add the boxes of the rules and parameters that justify a value."""
         justification = node.justification
         if justification is None:
             return
@@ -195,9 +194,9 @@ class BoxMaker(Outline):
         box.children += self._parameters(justification)
         box.children += [self._rule(node, triplet, level) for triplet in triplets]
         if omitted:
-            box.children.append(_more(len(omitted), f"{len(omitted)} more rules say the same"))
+            box.children.append(_more_box(len(omitted), f"{len(omitted)} more rules say the same"))
         if justification.reasons and justification.silent:
-            box.children.append(_silent(justification.silent))
+            box.children.append(_silent_box(justification.silent))
 
     def _parameters(self, justification: Justification) -> Iterator[Box]:
         parameters, omitted = self.split(justification.parameters)
@@ -207,10 +206,10 @@ class BoxMaker(Outline):
             text = f"leaves it possible even if its premise {case}"
             yield Box("note", heading, (text,), p.rule.line(TOOLTIP))
         if omitted:
-            yield _more(len(omitted), f"{len(omitted)} more parameters")
+            yield _more_box(len(omitted), f"{len(omitted)} more parameters")
 
     def _rule(self, node: ExplanationNode, triplet: Triplet, level: int) -> Box:
-        """Return the box of a triplet, with what its deciding propositions rest on."""
+        """Return the box of a triplet, with the values that decide it as children."""
         parts, degrees = triplet.first_propositions(self.limit)
         count = len(degrees) - len(parts)
         omitted = f"{count} more propositions" if count else ""
@@ -223,20 +222,22 @@ class BoxMaker(Outline):
         box = Box(kind, heading, (premise,), tooltip)
         deciding = [p for p in parts if p.decides]
         hidden = triplet.n_deciding - len(deciding)
-        hidden += sum(self._behind(node, part, box, level) for part in deciding)
+        hidden += sum(self._add_deciding(node, part, box, level) for part in deciding)
         if hidden > 0:
-            box.children.append(_more(hidden, f"{hidden} more that this rests on"))
+            box.children.append(_more_box(hidden, f"{hidden} more that this rests on"))
         return box
 
-    def _behind(self, node: ExplanationNode, part: TripletProposition, box: Box, level: int) -> int:
-        """Lead to what a proposition rests on; return how many boxes would exceed the limit."""
+    def _add_deciding(
+        self, node: ExplanationNode, part: TripletProposition, box: Box, level: int
+    ) -> int:
+        """Add the values of a deciding proposition; return the number of those that do not fit."""
         nodes = node.children_of(part)
         if not nodes:
             return 0
         if nodes[0].is_perceived:
             if nodes[0].attribute.name not in self.inputs and self._is_full:
                 return 1
-            _lead(box, self._input(nodes))
+            _add_child(box, self._input(nodes))
             return 0
         values, omitted = self.split(nodes)
         hidden = len(omitted)
@@ -244,7 +245,7 @@ class BoxMaker(Outline):
             if tuple(group) not in self.boxes and self._is_full:
                 hidden += len(group)
             else:
-                _lead(box, self._value(group, "value", level + 1))
+                _add_child(box, self._value(group, "value", level + 1))
         return hidden
 
     @property
@@ -253,24 +254,14 @@ class BoxMaker(Outline):
         return most is not None and len(self.boxes) + len(self.inputs) >= most
 
 
-def _shown(degrees: FloatArray, marked: set[int]) -> list[int]:
-    """Return the indices of the most possible values; the last gives way to one that counts."""
-    order = np.argsort(-degrees, kind="stable").tolist()
-    first: list[int] = [i for i in order[:BARS] if degrees[i] > 0.0 or i in marked]
-    missing = [i for i in order if i in marked and i not in first]
-    if missing and not marked.intersection(first):
-        first = [*first[: BARS - 1], missing[0]]
-    return first
-
-
-def _lead(box: Box, child: Box) -> None:
-    """Let a box lead to another, once."""
+def _add_child(box: Box, child: Box) -> None:
+    """Add a child to a box, unless it has it already."""
     if child not in box.children:
         box.children.append(child)
 
 
-def _silent(triplets: Sequence[Triplet]) -> Box:
-    """Return the box of rules that would speak against a value but whose premises are not sure."""
+def _silent_box(triplets: Sequence[Triplet]) -> Box:
+    """Return the box of rules that exclude a value, but whose premises are not certain."""
     n = len(triplets)
     rules = "1 other rule does" if n == 1 else f"{n} other rules do"
     numbers = [f"rule {t.number} · C {number_text(t.degree)}" for t in triplets[:TOOLTIP]]
@@ -278,5 +269,5 @@ def _silent(triplets: Sequence[Triplet]) -> Box:
     return Box("note", f"{rules} not speak against it", (), ", ".join(numbers))
 
 
-def _more(count: int, tooltip: str) -> Box:
+def _more_box(count: int, tooltip: str) -> Box:
     return Box("more", f"and {count} more", (), tooltip)

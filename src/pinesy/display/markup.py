@@ -1,8 +1,8 @@
-"""Snippets of HTML and SVG, for notebooks and pages: all text in them is escaped.
+"""Fragments of HTML and SVG for notebooks and pages; all text in them is escape_text.
 
-What is not yet `Markup` is text, and `tag` escapes it: names and values that hold markup are shown
-as they are. Colours are the reader's (``currentColor``), so that a dark page stays dark, and long
-tables and texts are cut, with a count of what is omitted.
+A plain `str` is text, and `tag` escapes it; a `Markup` is HTML or SVG already. Colours are those of
+the page (``currentColor``), so that a dark page stays dark. Long tables and texts are cut, with a
+count of what is omitted.
 """
 
 import html
@@ -12,51 +12,51 @@ from itertools import islice
 
 from pinesy._common.reports import ReportTable
 
-#: Lines and columns that a table shows, and characters of a text in it.
+#: The maximum number of lines and columns of a table, and of characters of a text in it.
 LINES, COLUMNS, TEXT = 20, 20, 300
-#: Colours that colour-blind readers tell apart, on white and on black.
+#: Colours that colour-blind readers can distinguish, on white and on black.
 BLUE, ORANGE = "#0072b2", "#d55e00"
-#: What stands in no box of a picture or plot: it is read on white and on black.
+#: The colour of text outside of boxes: it can be read on white and on black.
 GREY = "#767676"
-#: The longest bar, and how thick it is.
+#: The length of a bar of degree 1, and the height of a bar.
 BAR_WIDTH, BAR_HEIGHT = 120, 10
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: A bar: the value, how possible it is and how certain (None where that cannot be said).
+#: A bar: the value, its possibility, and its certainty (None if it has none).
 BarLine = tuple[str, float, float | None]
 
 
 class Markup(str):
-    """A text that is HTML or SVG: it is not escaped again."""
+    """A string of HTML or SVG: it is not escape_text again."""
 
     __slots__ = ()
 
     def __add__(self, other: str) -> "Markup":
-        return Markup(str(self) + _inner(other))
+        return Markup(str(self) + _escape_unless_markup(other))
 
 
-def escaped(text: str) -> str:
-    r"""Return a text as HTML and XML hold it.
+def escape_text(text: str) -> str:
+    r"""Return a text escape_text for HTML and XML.
 
     Examples
     --------
-    >>> escaped('a < "b"\x00')
+    >>> escape_text('a < "b"\x00')
     'a &lt; &quot;b&quot;�'
     """
     return html.escape(without_controls(text), quote=False).replace('"', "&quot;")
 
 
 def without_controls(text: str) -> str:
-    """Return a text, or markup, without the characters that XML cannot hold, not even escaped."""
+    """Return a text, or markup, with a replacement for characters that XML does not allow."""
     return _FORBIDDEN.sub("\ufffd", text)
 
 
-def _inner(content: str) -> str:
-    return content if isinstance(content, Markup) else escaped(content)
+def _escape_unless_markup(content: str) -> str:
+    return content if isinstance(content, Markup) else escape_text(content)
 
 
-def joined(parts: Iterable[str]) -> Markup:
-    """Return parts one after the other, those that are no markup escaped."""
-    return Markup("".join(map(_inner, parts)))
+def join_markup(parts: Iterable[str]) -> Markup:
+    """Return the concatenation of parts; plain texts are escape_text."""
+    return Markup("".join(map(_escape_unless_markup, parts)))
 
 
 def tag(name: str, *content: str, **attributes: object) -> Markup:
@@ -70,10 +70,10 @@ def tag(name: str, *content: str, **attributes: object) -> Markup:
     '<p><b>x</b>&amp;</p>'
     """
     settings = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escaped(str(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape_text(str(value))}"'
         for key, value in attributes.items()
     )
-    return Markup(f"<{name}{settings}>{joined(content)}</{name}>")
+    return Markup(f"<{name}{settings}>{join_markup(content)}</{name}>")
 
 
 def cut(text: str, max_length: int = TEXT) -> str:
@@ -90,7 +90,7 @@ def cut(text: str, max_length: int = TEXT) -> str:
 
 
 def html_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> Markup:
-    """Return a table of all lines, and a head unless it is empty."""
+    """Return a table of all lines, with a head if it has titles."""
     titles = [tag("tr", *(_cell("th", title) for title in head))] if any(head) else []
     body = (tag("tr", *(_cell("td", cell) for cell in line)) for line in lines)
     return tag("table", *(tag("thead", row) for row in titles), tag("tbody", *body))
@@ -117,36 +117,36 @@ def first_lines(
 
 
 def report_html(heading: str, tables: Iterable[ReportTable], notes: Iterable[str]) -> Markup:
-    """Return the first lines and columns of the tables of a report, for notebooks."""
+    """Return a report for notebooks: the first lines and columns of its tables, and notes."""
     parts = [tag("div", heading)] if heading else []
     for part in tables:
         parts += [tag("b", part.title)] if part.title else []
         parts.append(first_lines(part.head, part.lines, part.size, part.noun))
-    return joined([*parts, *(tag("div", note) for note in notes)])
+    return join_markup([*parts, *(tag("div", note) for note in notes)])
 
 
 def more(count: int, noun: str) -> Markup:
-    """Return how many are omitted, if any are."""
+    """Return a note on the number of omitted items; empty for 0."""
     return tag("div", f"... {count:,} more {noun}") if count > 0 else Markup("")
 
 
 def code(text: str) -> Markup:
-    """Return a text in the type of programs."""
+    """Return a text in a monospace font."""
     return tag("code", cut(text))
 
 
 def lines_of(text: str) -> Markup:
-    """Return a text with its line breaks, wrapped where it is too wide."""
+    """Return a text with its line breaks; long lines are wrapped."""
     return tag("pre", cut(text, 20 * TEXT), style="white-space:pre-wrap")
 
 
-def folded(summary: str, *content: str) -> Markup:
-    """Return content that is shown when its summary is clicked."""
+def details(summary: str, *content: str) -> Markup:
+    """Return content that a click on its summary unfolds."""
     return tag("details", tag("summary", summary), *content)
 
 
 def bars(lines: Sequence[BarLine], head: str = "") -> Markup:
-    """Return a bar for each value: as long as it is possible, the certain part in orange.
+    """Return a table with a bar for each value: its possibility, and in orange its certainty.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pages of HTML that stand alone, and reports in them."""
+"""Self-contained HTML pages, and reports in them."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 
 from pinesy._version import __version__
 from pinesy.calibration.coverage_report import CoverageReport
-from pinesy.display.markup import Markup, escaped, html_table, joined, tag
+from pinesy.display.markup import Markup, html_table, join_markup, tag
 from pinesy.display.plots import html_plots
 from pinesy.learning.evaluate import DecisionReport
 
@@ -24,7 +24,7 @@ svg { max-width: 100%; height: auto; }
 
 
 def html_page(title: str, body: str, style: str = "") -> str:
-    """Return a page with no script and nothing to load; `style` is added to the common one."""
+    """Return a page with no script and nothing to load; `style` is CSS added to the common one."""
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
@@ -34,11 +34,12 @@ def html_page(title: str, body: str, style: str = "") -> str:
 
 
 def report_page(report: DecisionReport, title: str, end: str = "") -> str:
-    """Return a page that stands alone; `end` is HTML to put at its end."""
+    """Return a report as a self-contained page; `end` is HTML to put at its end."""
     verdict = f"{report.scores.accuracy:.1%} of {report.samples} samples right."
     plots = html_plots([partial(report.plot, kind="coverage"), report.plot])
     tables = _html_tables(report.tables())
-    return html_page(title, f"<p>{escaped(report.attribute)}: {verdict}</p>{plots}{tables}{end}")
+    intro = tag("p", f"{report.attribute}: {verdict}")
+    return html_page(title, f"{intro}{plots}{tables}{end}")
 
 
 def coverage_html(report: CoverageReport) -> str:
@@ -49,7 +50,7 @@ def coverage_html(report: CoverageReport) -> str:
 
 def _html_tables(tables: dict[str, list[list[str]]]) -> Markup:
     """Return tables by their titles, each with its head."""
-    return joined(
+    return join_markup(
         tag("h2", title) + tag("div", html_table(head, lines), class_="scroll", tabindex=0)
         for title, (head, *lines) in tables.items()
     )

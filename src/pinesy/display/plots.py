@@ -11,7 +11,7 @@ from pinesy._common.console import in_notebook
 from pinesy.display.markup import cut
 from pinesy.exceptions import DataError, needing
 
-#: What stands for the colour of text while a plot is drawn; a page then puts its own.
+#: A placeholder for the colour of text while a plot is drawn; a page replaces it by its own.
 INK = "#010203"
 #: A plot without a background, its text and axes in `INK`.
 PLOT_STYLE: dict[Any, Any] = {
@@ -30,10 +30,10 @@ Drawing = Callable[[Any], object]
 
 
 def axes_for(axes: Any) -> Any:
-    """Return the axes that a user gives, or new ones; raise where Matplotlib is not installed.
+    """Return axes, checked, or new ones for None; raise if Matplotlib is not installed.
 
-    In a notebook, and where ``pyplot`` was imported, new ones are a figure of its, which is shown
-    at the end of the cell or by ``pyplot.show()``; else the figure belongs to no window.
+    In a notebook, and where ``pyplot`` was imported, new axes are in a figure of ``pyplot``, which
+    is shown at the end of the cell or by ``pyplot.show()``; else the figure has no window.
     """
     if axes is not None:
         if not hasattr(axes, "get_figure"):
@@ -54,7 +54,7 @@ def plot_text(text: str, max_length: int = 30) -> str:
 
 
 def html_plots(drawings: Iterable[Drawing]) -> str:
-    """Return plots, or what to install for them."""
+    """Return plots as SVG, or a note that Matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         return (
             "<p>There are no plots, because Matplotlib is not installed: pip install "
@@ -64,7 +64,7 @@ def html_plots(drawings: Iterable[Drawing]) -> str:
 
 
 def _svg(draw: Drawing) -> str:
-    """Draw; return the SVG element, the same bytes every time, in the colours of its page."""
+    """Return a plot as an SVG element in the colours of its page, with reproducible bytes."""
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -17,7 +17,7 @@ from pinesy.display.markup import (
     code,
     cut,
     first_lines,
-    joined,
+    join_markup,
     more,
     tag,
 )
@@ -27,9 +27,9 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import show_value
 
-#: Propositions of a premise that are shown.
+#: The maximum number of propositions of a premise.
 PROPOSITIONS = 20
-#: Attributes that are shown.
+#: The maximum number of attributes of a result.
 OUTPUTS = 8
 
 
@@ -110,18 +110,19 @@ def _bars(pi: Possibility) -> Markup:
 
 
 def results_html(results: Mapping[str, Possibility], heading: str = "") -> Markup:
-    """Return what was inferred of some attributes: bars, or a table of the samples of a batch."""
+    """Return inferred distributions: bars, or a table of the samples of a batch."""
     first = [results[name] for name in list(results)[:OUTPUTS]]
     start = tag("div", heading) if heading else Markup("")
     omitted = more(len(results) - len(first), "attributes")
     if not first or not first[0].is_batch:
-        return start + joined(map(_bars, first)) + omitted
+        return start + join_markup(map(_bars, first)) + omitted
     head = ["sample", *(title for pi in first for title in (cut(pi.attribute.name, 60), "certain"))]
-    lines = ([str(row), *_cells(first, row)] for row in range(len(first[0])))
+    lines = ([str(row), *_best_and_certainty(first, row)] for row in range(len(first[0])))
     return start + first_lines(head, lines, len(first[0]), "samples") + omitted
 
 
-def _cells(results: list[Possibility], row: int) -> Iterator[str]:
+def _best_and_certainty(results: list[Possibility], row: int) -> Iterator[str]:
+    """Yield two cells for each result: the best value (or why there is none), its certainty."""
     for batch in results:
         pi = batch.sample(row)
         yield show_value(pi.best) if pi.decided else cut(pi.verdict)
