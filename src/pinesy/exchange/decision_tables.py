@@ -35,33 +35,33 @@ from pinesy.samples import value_texts
 from pinesy.samples.file_layout import value_positions
 
 IF, IFF, THEN, KIND, S, R, NOTE, DOMAIN = "if", "iff", "then", "kind", "s", "r", "note", "domain"
-#: Values of a column that the error of a missing domain shows.
+#: The maximum number of values in the error of a missing domain.
 SHOWN = 10
-#: What stands where any value will do.
+#: Cells that mean any value.
 ANY = ("", "-")
 _INTERVAL = re.compile(r"([\[(])([^,]*),([^,]*)([\])])")
 #: A number as rules have it: it stands for the value that equals it.
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _LOW, _HIGH = {"[": "<=", "(": "<"}, {"]": "<=", ")": "<"}
 _SIGNS = ("<", ">", "=", "!")
-#: Spreadsheets take what begins so for a formula.
+#: First characters of formulas in spreadsheets.
 FORMULA_SIGNS = ("=", "+", "-", "@")
 
 
 @dataclass(frozen=True)
 class DecisionColumn:
-    """A column: its keyword, and the attribute's name of conditions and conclusions."""
+    """A column: its keyword, and the name of the attribute in conditions and conclusions."""
 
     keyword: str
     name: str = ""
 
     @property
     def header(self) -> str:
-        """The header."""
+        """The header of the column."""
         return f"{self.keyword} {format_name(self.name)}" if self.name else self.keyword
 
 
-#: A sheet, and what its columns hold; None for one without a header.
+#: A sheet and its columns; None for a column without a header.
 Table = tuple[TableSheet, list[DecisionColumn | None]]
 
 
@@ -73,7 +73,7 @@ def read_decision_table(
     Parameters
     ----------
     path : a ``.csv`` or ``.xlsx`` file; of a workbook all sheets that hold something are read
-    attributes : those whose domains the table does not give
+    attributes : the attributes whose domains are not in the table
 
     Raises
     ------
@@ -122,7 +122,7 @@ def write_decision_table(rules: Cascade | RuleSet, path: str | os.PathLike[str])
 
 
 def one_line(text: str) -> str:
-    """Return a text of rules without its line breaks, which mean nothing there."""
+    """Return a text of rules without line breaks, which have no meaning there."""
     return re.sub(r"\n *", " ", text)
 
 
@@ -135,7 +135,7 @@ class AttributeCells:
         self._indices = value_positions(attribute)
 
     def read(self, cell: str) -> Proposition:
-        """Return what a cell says of the attribute."""
+        """Return the proposition of a cell."""
         attribute = self.attribute
         if cell in self._indices:
             return Proposition(attribute, 1 << self._indices[cell])
@@ -145,7 +145,7 @@ class AttributeCells:
         return proposition
 
     def _rules_text(self, cell: str) -> str:
-        """Return a cell that is not the name of a value in the language of rules."""
+        """Return a cell, other than the name of a value, in the language of rules."""
         name = format_name(self.attribute.name)
         interval = _INTERVAL.fullmatch(cell) if self.attribute.scale is not None else None
         if interval:
@@ -169,17 +169,13 @@ class AttributeCells:
             return interval_text(*ranges[0], " ")
         if proposition.mask.bit_count() == 1:
             text = self._texts[proposition.mask.bit_length() - 1]
-            if _is_plain(text):
+            # A cell can hold the text as it is, unless something would read it otherwise.
+            if text == text.strip() != "" and text.isprintable() and text[0] not in FORMULA_SIGNS:
                 return text
         cell = one_line(format_subset(proposition.values))
         while cell in self._indices:  # the set {a, b} is not the text "{a, b}"
             cell = f"{{ {cell[1:]}"
         return cell
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a cell may hold a text as it is: nothing takes it for something else."""
-    return text == text.strip() != "" and text.isprintable() and text[0] not in FORMULA_SIGNS
 
 
 def read_premise(cell: str, attributes: Mapping[str, Attribute]) -> Premise:
@@ -229,7 +225,7 @@ def write_domain(attribute: Attribute) -> str:
 
 
 def _header(sheet: TableSheet) -> list[DecisionColumn | None]:
-    """Return what the columns hold; None for one without a header."""
+    """Return the columns of a sheet; None for a column without a header."""
     columns: list[DecisionColumn | None] = []
     for index, text in enumerate(sheet.rows[0]):
         with placed(sheet.location(0, index)):
@@ -241,7 +237,7 @@ def _header(sheet: TableSheet) -> list[DecisionColumn | None]:
 
 
 def _column(header: str) -> DecisionColumn:
-    """Return what the column below a header holds."""
+    """Return the column of a header, or raise `DataError` for an unknown one."""
     keyword, _, name_text = header.partition(" ")
     keyword, name = keyword.lower(), name_text.strip()
     if len(name) > 2 and name[0] == name[-1] == "`":
@@ -264,7 +260,7 @@ def _is_header(text: str) -> bool:
 
 
 class DecisionRow(NamedTuple):
-    """A row that is not blank: its location, its kind, and its other cells with locations."""
+    """A row that is not blank: location, kind, and other cells (location, column, text)."""
 
     where: str
     kind: str
@@ -272,7 +268,7 @@ class DecisionRow(NamedTuple):
 
 
 def _rows(tables: Iterable[Table]) -> Iterator[DecisionRow]:
-    """Yield the rows below the headers; blank ones and notes say nothing."""
+    """Yield the rows below the headers, without blank rows and notes."""
     for sheet, columns in tables:
         for row, texts in enumerate(sheet.rows[1:], 1):
             kind, cells = "", []
@@ -325,7 +321,7 @@ def _rules(row: DecisionRow, known: Mapping[str, AttributeCells]) -> Iterator[Ru
 
 @contextmanager
 def _located(where: str) -> Iterator[None]:
-    """Turn any error in a block into a `DataError` with its location."""
+    """Re-raise any error of a block as a `DataError` with its location."""
     try:
         yield
     except PinesyError as error:
@@ -364,7 +360,7 @@ def _domains(tables: Sequence[Table], declared: Mapping[str, Attribute]) -> dict
 
 
 def _declare(known: dict[str, Attribute], name: str, text: str, where: str) -> bool:
-    """Add the attribute of a cell to those that are known; False if its factors are not yet."""
+    """Add the attribute of a cell to `known`; return False if its factors are not known yet."""
     others = {key: a for key, a in known.items() if key != name}
     with _located(where):
         try:
@@ -403,9 +399,10 @@ def _sheet(
 
     Parameters
     ----------
-    known : all attributes
-    waiting : the attributes whose domains are not written yet
-    unused : those that no rule uses, which get a column all the same
+    part : the rule sets
+    known : the cells of all attributes, by name
+    waiting : the attributes whose domains are not written yet; those that are written are removed
+    unused : the attributes that no rule uses, which get a column, too
     """
     rules = [rule for rule_set in part for rule in rule_set.rules]
     attributes = (p.attribute for rule in rules for p in rule.premise.propositions)
@@ -419,24 +416,20 @@ def _sheet(
         DecisionColumn(S),
         DecisionColumn(R),
     ]
-    rows = [[c.header for c in columns], _domain_row(columns, waiting)]
+    domains = [DOMAIN]
+    for column in columns[1:]:
+        attribute = waiting.pop(column.name, None) if column.name else None
+        domains.append("" if attribute is None else write_domain(attribute))
+    rows = [[c.header for c in columns], domains]
     for rule, premise in zip(rules, cells, strict=True):
         rows.append(_rule_row(rule, premise, columns, known))
     return TableSheet(part[0].output.name, rows)
 
 
-def _domain_row(columns: Sequence[DecisionColumn], waiting: dict[str, Attribute]) -> list[str]:
-    row = [DOMAIN]
-    for column in columns[1:]:
-        attribute = waiting.pop(column.name, None) if column.name else None
-        row.append("" if attribute is None else write_domain(attribute))
-    return row
-
-
 def _premise_cells(
     premise: Premise, names: Sequence[str], known: Mapping[str, AttributeCells]
 ) -> dict[str, str]:
-    """Return the cells of a premise by attribute, or by "" where it does not fit into these."""
+    """Return the cells of a premise by attribute; one cell with the key "" if it does not fit."""
     order = {name: index for index, name in enumerate(names)}
     indices = [order.get(p.attribute.name, -1) for p in premise.propositions]
     if indices == sorted(set(indices)) and indices[0] >= 0:
@@ -450,6 +443,7 @@ def _rule_row(
     columns: Sequence[DecisionColumn],
     known: Mapping[str, AttributeCells],
 ) -> list[str]:
+    """Return the row of a rule, a cell for each column."""
     name = rule.conclusion.attribute.name
     texts = {
         DecisionColumn(KIND): IFF if rule.s == rule.r == 0.0 else IF,

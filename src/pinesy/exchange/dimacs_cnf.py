@@ -20,11 +20,11 @@ class DimacsCnf:
 
     Attributes
     ----------
-    variables : for each attribute, by name, and each of its values the variable that says that the
-        attribute has it
-    clauses : lists of literals; those below 0 are negations
-    n_variables : how many there are; those that are not in `variables` count the values of large
-        domains, and follow from the others
+    variables : for each attribute, by name, and each of its values the variable of the statement
+        that the attribute has this value
+    clauses : lists of literals; negative numbers are negations
+    n_variables : the number of variables; those that are not in `variables` are auxiliary, to
+        encode that an attribute of a large domain has one value
 
     Examples
     --------
@@ -44,7 +44,7 @@ class DimacsCnf:
     n_variables: int
 
     def world(self, model: Collection[int]) -> dict[str, Hashable]:
-        """Return the value of each attribute in a model, as solvers give it."""
+        """Return the value of each attribute, by name, in a model: a list of literals."""
         true = {literal for literal in model if literal > 0}
         world = {}
         for name, variables in self.variables.items():
@@ -73,12 +73,12 @@ class DimacsCnf:
 
 
 def _one_line(text: str) -> str:
-    """Return a text without what would end a line of a file."""
+    """Return a text with control characters escaped, so that it is one line."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def to_dimacs(rules: Cascade | RuleSet) -> DimacsCnf:
-    """Return rules without uncertainty as clauses: their models are the worlds they allow.
+    """Return rules without uncertainty in conjunctive normal form: models are worlds they allow.
 
     A world gives each attribute of the rules one value. ``if p_1 and ... then b in Q`` with
     ``r = 0`` is the clause ``not p_1 or ... or b in Q``; its converse, with ``s = 0``, is
@@ -107,7 +107,7 @@ def to_dimacs(rules: Cascade | RuleSet) -> DimacsCnf:
 
 
 def _clauses(rule: Rule, variables: Mapping[str, Mapping[Hashable, int]]) -> Iterator[list[int]]:
-    """Yield what a rule says; of an attribute that occurs twice a literal occurs once."""
+    """Yield the clauses of a rule, without duplicate literals."""
 
     def literals(*propositions: Proposition) -> list[int]:
         numbers = (variables[p.attribute.name][value] for p in propositions for value in p.values)
@@ -125,7 +125,7 @@ def require_certain(rule_sets: Iterable[RuleSet], form: str) -> None:
 
     Parameters
     ----------
-    form : what cannot express such rules
+    form : the name of the format that cannot express such rules, for the message
     """
     for rule_set in rule_sets:
         try:

@@ -72,7 +72,7 @@ def _depths(code: Code, values: npt.NDArray[Any], n_fixed: int) -> Numbers:
 
 
 def _groups(code: Code, instructions: Numbers) -> Iterator[tuple[int, Numbers]]:
-    """Yield instructions of one operation and about equally many operands, with that number."""
+    """Yield groups of one operation: the maximum number of operands, and the instructions."""
     lengths = (code.starts[instructions + 1] - code.starts[instructions]).astype(np.int64)
     lengths //= np.where(code.ops[instructions] < MAXMIN, 1, 2)
     widths = np.array([_width(n) for n in lengths.tolist()])
@@ -125,8 +125,8 @@ def add_rules(graph: OnnxGraph, code: Code, columns: str) -> str:
     levels, outputs = program_levels(code)
     for level in levels:
         rows.append(graph.concat([_operation(graph, table, rows) for table in level], axis=0))
-    stored = _gathered(graph, rows, *outputs.T)
-    return graph.node("Where", _accepted(graph, code, columns), stored, graph.constant(np.nan))
+    stored = _gather(graph, rows, *outputs.T)
+    return graph.node("Where", _is_valid(graph, code, columns), stored, graph.constant(np.nan))
 
 
 def _fixed_rows(graph: OnnxGraph, code: Code, degrees: str) -> str:
@@ -142,7 +142,7 @@ def _operation(graph: OnnxGraph, table: OperationTable, rows: list[str]) -> str:
     is_max, width = table.op % MAXMIN == MAX, table.sides[0][0].shape[1]
     if table.op < MAXMIN and width == 2:
         ((levels, indices),) = table.sides
-        sides = [_gathered(graph, rows, levels[:, k], indices[:, k]) for k in (0, 1)]
+        sides = [_gather(graph, rows, levels[:, k], indices[:, k]) for k in (0, 1)]
         return graph.node(_NAMES[is_max], *sides)
     if width == 1:  # no axis of one
         table = replace(
@@ -151,15 +151,15 @@ def _operation(graph: OnnxGraph, table: OperationTable, rows: list[str]) -> str:
                 (side_levels[:, 0], side_rows[:, 0]) for side_levels, side_rows in table.sides
             ),
         )
-    sides = [_gathered(graph, rows, *side) for side in table.sides]
+    sides = [_gather(graph, rows, *side) for side in table.sides]
     combined = sides[0] if len(sides) == 1 else graph.node(_NAMES[not is_max], *sides)
     if width == 1:
         return combined
     return graph.node(f"Reduce{_NAMES[is_max]}", combined, graph.shape(1), keepdims=0)
 
 
-def _gathered(graph: OnnxGraph, rows: list[str], levels: Numbers, indices: Numbers) -> str:
-    """Return rows of levels, (..., samples)."""
+def _gather(graph: OnnxGraph, rows: list[str], levels: Numbers, indices: Numbers) -> str:
+    """Return the rows at some levels and indices, (..., samples)."""
     needed = np.unique(levels).tolist()
     if len(needed) == 1:
         return graph.take(rows[needed[0]], indices)
@@ -176,8 +176,8 @@ def _gathered(graph: OnnxGraph, rows: list[str], levels: Numbers, indices: Numbe
     return graph.take(together, order)
 
 
-def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:
-    """Return for each sample whether its degrees are in [0, 1] and inputs normalised."""
+def _is_valid(graph: OnnxGraph, code: Code, columns: str) -> str:
+    """Return, for each sample, whether its degrees are in [0, 1] and its inputs normalised."""
     lower, upper, first = graph.constant(0.0), graph.constant(1.0), graph.shape(0)
     least = graph.node("ReduceMin", columns, first, keepdims=0)
     total = graph.node("ReduceSum", columns, first, keepdims=0)  # NaN if any is
@@ -195,7 +195,7 @@ def _accepted(graph: OnnxGraph, code: Code, columns: str) -> str:
 
 
 def _input_columns(code: Code) -> Numbers:
-    """Return the columns of each input, of smaller domains the last one again and again."""
+    """Return the columns of each input (inputs, size), padded with the last column."""
     first, stop = (code.bounds[k : len(code.bounds) - 1 + k].astype(np.int64) for k in (0, 1))
     longest = int((stop - first).max())
     columns: Numbers = np.minimum(first[:, None] + np.arange(longest), stop[:, None] - 1)

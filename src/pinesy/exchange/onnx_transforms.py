@@ -7,7 +7,7 @@ from pinesy.transforms import SUM_TOLERANCE, Transformation
 
 
 def add_transform(graph: OnnxGraph, rows: str, size: int, transform: Transformation) -> str:
-    """Append a transformation of rows (n, size); rows that are no distributions become NaN.
+    """Append a transformation of rows (n, size); rows that are not distributions become NaN.
 
     Raises
     ------
@@ -22,38 +22,38 @@ def add_transform(graph: OnnxGraph, rows: str, size: int, transform: Transformat
 
 def add_antipignistic(graph: OnnxGraph, rows: str, size: int) -> str:
     """Append ``pi_k = pi_{k+1} + k (p_k - p_{k+1})``, and 1 for all that is tied for the first."""
-    ordered, order = _sorted(graph, rows, size)
-    sums = _from_below(graph, _steps(graph, ordered, size))
+    ordered, order = _sort(graph, rows, size)
+    sums = _reverse_cumsum(graph, _weighted_differences(graph, ordered, size))
     is_top = graph.node("Equal", ordered, graph.columns(ordered, 0, 1))
-    return _unsorted(graph, rows, order, is_top, sums)
+    return _restore_order(graph, rows, order, is_top, sums)
 
 
 def add_minimum_specificity(graph: OnnxGraph, rows: str, size: int) -> str:
     """Append ``pi_k = pi_{k+1} + p_k``, and 1 for the first."""
-    ordered, order = _sorted(graph, rows, size)
+    ordered, order = _sort(graph, rows, size)
     is_top = graph.constant(np.arange(size) == 0, np.bool_)
-    return _unsorted(graph, rows, order, is_top, _from_below(graph, ordered))
+    return _restore_order(graph, rows, order, is_top, _reverse_cumsum(graph, ordered))
 
 
-def _sorted(graph: OnnxGraph, rows: str, size: int) -> list[str]:
+def _sort(graph: OnnxGraph, rows: str, size: int) -> list[str]:
     """Return rows in decreasing order, ties in domain order, and the indices of their values."""
     names = [graph.fresh(), graph.fresh()]
     return graph.node_outputs("TopK", [rows, graph.shape(size)], names, axis=1)
 
 
-def _unsorted(graph: OnnxGraph, rows: str, order: str, is_top: str, sums: str) -> str:
-    """Return degrees at the indices of their values: 1 at the top, and nothing above it."""
+def _restore_order(graph: OnnxGraph, rows: str, order: str, is_top: str, sums: str) -> str:
+    """Return degrees in the order of the domain: 1 at the top, and clipped to 1."""
     certain = graph.constant(1.0)
     degrees = graph.node("Where", is_top, certain, graph.node("Min", sums, certain))
     return graph.node("ScatterElements", rows, order, degrees, axis=1)
 
 
-def _from_below(graph: OnnxGraph, rows: str) -> str:
-    """Return the sums of each number and those after it, added from the last one on."""
+def _reverse_cumsum(graph: OnnxGraph, rows: str) -> str:
+    """Return the cumulative sums of rows, from the last column to the first."""
     return graph.node("CumSum", rows, graph.constant(1, np.int64), reverse=1)
 
 
-def _steps(graph: OnnxGraph, ordered: str, size: int) -> str:
+def _weighted_differences(graph: OnnxGraph, ordered: str, size: int) -> str:
     """Return ``k (p_k - p_{k+1})`` of sorted probabilities."""
     zero = graph.node("Mul", graph.columns(ordered, 0, 1), graph.constant(0.0))
     below = graph.concat([graph.columns(ordered, 1, size), zero], axis=1)
@@ -62,7 +62,7 @@ def _steps(graph: OnnxGraph, ordered: str, size: int) -> str:
 
 
 def _are_distributions(graph: OnnxGraph, rows: str, total: str) -> str:
-    """Return (n, 1) whether a row sums up to about 1 and has nothing below 0."""
+    """Return, as a value (n, 1), whether a row sums to about 1 and has no negative number."""
     gap = graph.node("Abs", graph.node("Sub", total, graph.constant(1.0)))
     sums_to_one = graph.node("LessOrEqual", gap, graph.constant(SUM_TOLERANCE))
     least = graph.node("ReduceMin", rows, graph.shape(1), keepdims=1)

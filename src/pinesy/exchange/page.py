@@ -1,8 +1,8 @@
 """A page in one file: rules, samples and what-if, without a server and without a network.
 
 The page holds the rules as data (`page_data`) and a small engine (`web/engine.js`) whose degrees
-are, bit for bit, those of `Cascade.infer`. Its content security policy lets nothing in but the one
-script and the one style that are in it, and images that are in it too.
+are, bit for bit, those of `Cascade.infer`. Its content security policy allows only the script, the
+style and the images in the page itself.
 """
 
 import json
@@ -21,7 +21,7 @@ from pinesy.exchange.page_data import evidence_batch, rules_data, samples_data
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
-#: The most bytes that a page may have: browsers open it, and mail still takes it.
+#: The maximum size of a page in bytes: browsers open it, and it fits into a mail.
 MAX_BYTES = 20_000_000
 
 _IMPORT = re.compile(r"^import\b[^;]*?\"\./([^\"]+)\";\n", re.MULTILINE)
@@ -42,9 +42,9 @@ def to_page(
     ----------
     rules : Cascade or RuleSet
     evidence : samples to look at, as `infer` takes them
-    titles : what to call the samples, by default their numbers from 1
-    images : for some inputs, by name, a uint8 array (n_samples, height, width) of what is seen
-    title : what to call the page
+    titles : the titles of the samples, by default their numbers from 1
+    images : for some inputs, by name, a uint8 array (n_samples, height, width) of their images
+    title : the title of the page
 
     Raises
     ------
@@ -61,9 +61,7 @@ def to_page(
     if evidence is None:
         return rules_page(cascade, (), title)
     batch = evidence_batch(cascade, evidence)
-    sample_titles = [
-        str(title_of_sample) for title_of_sample in (batch.lines if titles is None else titles)
-    ]
+    sample_titles = [*map(str, batch.lines if titles is None else titles)]
     if len(sample_titles) != len(batch):
         raise DataError(f"{len(sample_titles)} titles for {len(batch)} samples; give one each")
     return rules_page(cascade, samples_data(cascade, batch, sample_titles, images or {}), title)
@@ -75,15 +73,16 @@ def rules_page(
     title: str,
     network: bool = False,
 ) -> str:
-    """Return the page of samples as plain data (`samples_data`).
+    """Return the page of rules and samples; `network`: it says that the network is not in it.
 
-    It says so where a `network` of the model is left out.
+    `samples` are plain data (`samples_data`).
     """
     data = {
         "about": _about(cascade, network),
         "rules": rules_data(cascade),
         "samples": samples,
     }
+    data_text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     script, style = bundle("page.js"), web_text("style.css")
     policy = (
         f"default-src 'none'; script-src {content_hash(script)}; "
@@ -94,15 +93,20 @@ def rules_page(
         version=__version__,
         title=escape(title),
         style=style,
-        data=_json(data),
+        data=data_text.replace("<", "\\u003c"),  # nothing in it ends the script element
         script=script,
     )
-    _check_bytes(len(page.encode()), len(samples))
+    size = len(page.encode())
+    if size > MAX_BYTES:
+        cure = "; take fewer samples (--samples) or no images" if samples else ""
+        raise DataError(
+            f"the page would have {size:,} bytes, more than the limit of {MAX_BYTES:,}{cure}"
+        )
     return page
 
 
 def _about(cascade: Cascade, network: bool) -> str:
-    """Return what the page says of itself."""
+    """Return the introduction of the page."""
     n_rules = sum(len(s.rules) for s in cascade.rule_sets)
     text = (
         f"{n_rules:,} rules on {len(cascade.inputs) + len(cascade.sets):,} attributes. All is "
@@ -116,30 +120,16 @@ def _about(cascade: Cascade, network: bool) -> str:
     return text
 
 
-def _json(data: Any) -> str:
-    """Return data as JSON that ends no script: no ``<`` is left in it."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
-def _check_bytes(size: int, n_samples: int) -> None:
-    if size > MAX_BYTES:
-        cure = "; take fewer samples (--samples) or no images" if n_samples else ""
-        raise DataError(
-            f"the page would have {size:,} bytes, more than the limit of {MAX_BYTES:,}{cure}"
-        )
-
-
 def web_text(name: str) -> str:
     """Return the text of a file in ``web``."""
     return (files("pinesy.exchange") / "web" / name).read_text(encoding="utf-8")
 
 
 def bundle(module: str) -> str:
-    """Return a module as one with all that it imports, each after those that it imports itself.
+    """Return a JavaScript module and all modules that it imports as one text.
 
-    They are put one after the other, without their imports and exports: so no two of them may
-    declare one name, and none imports under another name.
+    They are concatenated, imported modules first, without their imports and exports: so no two of
+    them may declare the same name, and none imports under another name.
 
     Examples
     --------
@@ -160,7 +150,7 @@ def bundle(module: str) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Return what a content security policy calls a script or style that may stand in a page.
+    """Return the hash of a script or style for a content security policy.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Rules and samples as the plain data that the page's JavaScript reads (`web/engine.js`).
 
 Rule sets that differ only in names and parameters share one *shape*. A subset of a domain is a
-text of hexadecimal digits, the first of them for the first four values. Numbers are written so that
-they read back the same, so inference there gives the bits that it gives here.
+string of hexadecimal digits, the first digit for the first four values. Numbers are written with
+all digits, so inference in the page is equal to inference here bit for bit.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,9 +24,9 @@ from pinesy.rules.propositions import Proposition
 from pinesy.samples import Batch, evidence_of, value_texts
 from pinesy.semantics.factors import leaves_a_value
 
-#: Memberships that a page may hold: of values in propositions, and of cells in conclusions.
+#: The maximum number of memberships: of values in propositions, and of cells in conclusions.
 MAX_MEMBERSHIPS = 1 << 25
-#: Names of values that a page may hold.
+#: The maximum number of values of all attributes.
 MAX_VALUES = 500_000
 
 
@@ -34,15 +34,15 @@ class NumberedTexts(dict[Any, int]):
     """Distinct keys, numbered in the order of their first use."""
 
     def number(self, key: Any) -> int:
-        """Return the number of a key, a new one if it is new."""
+        """Return the number of a key; a new key gets the next number."""
         return self.setdefault(key, len(self))
 
 
 def rules_data(cascade: Cascade) -> dict[str, Any]:
-    """Return the rules as plain data, or raise `DataError` where they are too many for a page.
+    """Return the rules as plain data, or raise `DataError` if they are too large for a page.
 
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
-    rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set`);
+    rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`);
     `outputs`, the indices of the attributes that no premise uses.
     """
     attributes = [*cascade.inputs, *(s.output for s in cascade.order)]
@@ -50,7 +50,9 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     index = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
-    sets = [_set(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order]
+    sets = [
+        _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order
+    ]
     return {
         "domains": list(domains),
         "attributes": described,
@@ -79,7 +81,7 @@ def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
 
 
 def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
-    """Return an attribute; of a numeric one with its cuts, and the limits that blur is from."""
+    """Return an attribute as plain data; a numeric one with its cuts, their limits and its blur."""
     content: dict[str, Any] = {"name": attribute.name, "domain": domain}
     if attribute.formula is not None:
         content["formula"] = attribute.formula
@@ -96,8 +98,9 @@ def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
 def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
     """Return the part of a rule set that does not depend on names and parameters.
 
-    `propositions`, the distinct ones as (input, subset); `premises`, of each rule the indices of
-    its own among them; `conclusions`, subsets; `sizes`, of the domains of inputs and output.
+    `propositions`, the distinct ones as pairs (input, subset); `premises`, for each rule the
+    indices of its propositions; `conclusions`, subsets; `sizes`, of the domains of inputs and
+    output.
     """
     kind, numbers = rule_set.unit.kind(set()), NumberedTexts()
     premises = tuple(
@@ -113,7 +116,7 @@ def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
 
 
 def _hexadecimal(mask: int) -> str:
-    """Return a subset as digits, the lowest first.
+    """Return a subset as hexadecimal digits, the lowest first.
 
     Examples
     --------
@@ -123,24 +126,26 @@ def _hexadecimal(mask: int) -> str:
     return f"{mask:x}"[::-1]
 
 
-def _set(rule_set: RuleSet, index: dict[str, int], shape: int, coherent: bool) -> dict[str, Any]:
-    """Return a rule set: its attributes, its shape, its parameters, and texts where it has some.
+def _set_data(
+    rule_set: RuleSet, index: dict[str, int], shape: int, coherent: bool
+) -> dict[str, Any]:
+    """Return a rule set as plain data: its attributes, shape, parameters, and texts if any.
 
-    `coherent` is whether some value of the output is known to have possibility 1 always.
+    `coherent` is whether some value of the output is known to have possibility 1 for all inputs.
     """
     content: dict[str, Any] = {
         "output": index[rule_set.output.name],
         "inputs": [index[a.name] for a in rule_set.inputs],
         "shape": shape,
-        "s": _shortened([rule.s for rule in rule_set.rules]),
-        "r": _shortened([rule.r for rule in rule_set.rules]),
+        "s": _single_or_list([rule.s for rule in rule_set.rules]),
+        "r": _single_or_list([rule.r for rule in rule_set.rules]),
         "coherent": coherent,
     }
     distinct = {
         (p.attribute.name, p.mask): p for rule in rule_set.rules for p in rule.premise.propositions
     }
-    texts = [_text(p) for p in distinct.values()]
-    conclusions = [_text(rule.conclusion) for rule in rule_set.rules]
+    texts = [_special_text(p) for p in distinct.values()]
+    conclusions = [_special_text(rule.conclusion) for rule in rule_set.rules]
     if any(texts):
         content["texts"] = texts
     if any(conclusions):
@@ -148,13 +153,13 @@ def _set(rule_set: RuleSet, index: dict[str, int], shape: int, coherent: bool) -
     return content
 
 
-def _shortened(numbers: Sequence[float]) -> float | list[float]:
-    """Return one number where all are the same."""
+def _single_or_list(numbers: Sequence[float]) -> float | list[float]:
+    """Return a list of numbers, or the number if all are equal."""
     return numbers[0] if len(set(numbers)) == 1 else list(numbers)
 
 
-def _text(proposition: Proposition) -> str | None:
-    """Return the text of a proposition where it says more than its values."""
+def _special_text(proposition: Proposition) -> str | None:
+    """Return the text of a proposition with a condition, formula or scale; None for others."""
     attribute = proposition.attribute
     special = proposition.condition or attribute.formula or attribute.scale
     return " ".join(str(proposition).split()) if special else None
@@ -166,17 +171,17 @@ def _text(proposition: Proposition) -> str | None:
 def samples_data(
     cascade: Cascade, batch: Batch, titles: Sequence[str], images: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return samples as plain data; of each input what `input_content` says.
+    """Return samples as plain data; for each input its `input_content`.
 
     Parameters
     ----------
     batch : samples with evidence on all inputs
-    titles : of the samples
+    titles : the titles of the samples
     images : arrays (n_samples, height, width) by the names of inputs
     """
     from pinesy.display.images import data_uri
 
-    checked = _checked_images(cascade, images, len(batch))
+    checked = _images_by_index(cascade, images, len(batch))
     numbers = {n: np.where(np.isfinite(x), x, np.nan) for n, x in batch.numbers.items()}
     batch = replace(batch, numbers=numbers)
     samples: list[dict[str, Any]] = []
@@ -191,10 +196,10 @@ def samples_data(
 
 
 def input_content(attribute: Attribute, evidence: Any) -> dict[str, Any]:
-    """Return evidence on an input as pages hold it.
+    """Return the evidence on an input as plain data.
 
-    That is ``{"value": i}`` (by its index in the domain), ``{"number": x}`` (of a numeric
-    attribute), ``{"degrees": [...]}`` (of all values) or ``{}`` (nothing is known).
+    That is ``{"value": i}`` (an index of the domain), ``{"number": x}`` (of a numeric attribute),
+    ``{"degrees": [...]}`` (of all values) or ``{}`` (unknown).
     """
     if evidence is None and None not in attribute:
         return {}
@@ -214,7 +219,7 @@ def titles_of(batch: Batch) -> list[str]:
 
 
 def evidence_batch(cascade: Cascade, evidence: Evidence) -> Batch:
-    """Return samples that a program has at hand, checked."""
+    """Return evidence as a batch of samples, checked."""
     rows = evidence_rows(cascade, evidence)
     degrees: FloatArray = rows.block(0, rows.n)
     slices = column_slices(cascade.inputs)
@@ -225,7 +230,7 @@ def evidence_batch(cascade: Cascade, evidence: Evidence) -> Batch:
 
 
 def _plain_numbers(cascade: Cascade, evidence: Evidence, n: int) -> dict[str, FloatArray]:
-    """Return the numbers that evidence gives of numeric inputs, where it gives plain ones."""
+    """Return the numbers of numeric inputs, by name, if the evidence has plain numbers of them."""
     numbers: dict[str, FloatArray] = {}
     by_name = evidence if isinstance(evidence, Mapping) else {}
     for a in cascade.inputs:
@@ -235,8 +240,8 @@ def _plain_numbers(cascade: Cascade, evidence: Evidence, n: int) -> dict[str, Fl
     return numbers
 
 
-def _checked_images(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict[int, Any]:
-    """Return the images by the indices of inputs, or raise."""
+def _images_by_index(cascade: Cascade, images: Mapping[str, Any], n: int) -> dict[int, Any]:
+    """Return the images by the indices of inputs; raise `DataError` if they do not fit."""
     known = [a.name for a in cascade.inputs]
     by_index: dict[int, Any] = {}
     for key, rows in images.items():

@@ -1,8 +1,8 @@
 """Rules as a program of ProbLog, in the probabilistic semantics (docs/semantics.md).
 
-``value(a, v)`` says that attribute `a` has the value `v`, ``holds(b, i)`` that the premise of the
+``value(a, v)`` means that attribute `a` has the value `v`, ``holds(b, i)`` that the premise of the
 `i`-th rule on `b` is true, ``excluded(b, v)`` that rules exclude `v` and the values that no rule
-on `b` distinguishes from it. Names and texts are quoted, and so are values that are no integers.
+on `b` distinguishes from it. Names, texts and values other than integers are quoted.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from pinesy.semantics.factors import factors_of
 from pinesy.semantics.world_weights import probabilities_of
 from pinesy.semantics.worlds import values_left
 
-#: Clauses on one attribute; more are refused.
+#: The maximum number of clauses on one attribute.
 MAX_CLAUSES = 200_000
 NOT = "\\+ "
 
@@ -35,14 +35,14 @@ def to_problog(
     evidence: Evidence | None = None,
     query: Iterable[str | Attribute] | None = None,
 ) -> str:
-    r"""Return rules without uncertainty, and what is known of their inputs, as text for ProbLog.
+    r"""Return rules without uncertainty, and probabilities of inputs, as a program for ProbLog.
 
     The answers of ProbLog are those of ``infer(evidence, semantics="probabilistic")``.
 
     Parameters
     ----------
-    evidence : the inputs of one sample, in probabilities, as `infer` takes them; by default
-        nothing is known, and all values of an input are equally probable
+    evidence : probabilities of the inputs of one sample, as `infer` takes them; by default all
+        values of an input are equally probable
     query : attributes to query; by default the attributes that no premise uses
 
     Raises
@@ -67,15 +67,17 @@ def to_problog(
     <BLANKLINE>
     """
     cascade = as_cascade(rules)
-    queried = [a.name for a in cascade.outputs] if query is None else _named(cascade, query)
+    queried = [name_of(key) for key in (cascade.outputs if query is None else query)]
+    for name in queried:
+        check_known(name, cascade.attributes, f"no attribute is called {name!r}")
     sets = cascade.needed(queried)
     require_certain(sets, "ProbLog")
     used_names = {a.name for s in sets for a in s.inputs}
     inputs = tuple(a for a in cascade.inputs if a.name in used_names.union(queried))
     parts = [
-        _choices(inputs, _probabilities(cascade, inputs, evidence)),
+        _annotated_disjunctions(inputs, _probabilities(cascade, inputs, evidence)),
         *(
-            chain(_clauses(rule_set, cascade.sets), _known(rule_set, used_names))
+            chain(_clauses(rule_set, cascade.sets), _known_clause(rule_set, used_names))
             for rule_set in sets
         ),
         (f"query(value({_atom(name)}, _))." for name in queried),
@@ -83,16 +85,10 @@ def to_problog(
     return "\n\n".join(map("\n".join, parts)) + "\n"
 
 
-def _named(cascade: Cascade, query: Iterable[str | Attribute]) -> list[str]:
-    names = [name_of(key) for key in query]
-    for name in names:
-        check_known(name, cascade.attributes, f"no attribute is called {name!r}")
-    return names
-
-
 def _probabilities(
     cascade: Cascade, inputs: Sequence[Attribute], evidence: Evidence | None
 ) -> dict[str, FloatArray]:
+    """Return the probabilities of each input of one sample, by name."""
     filled: Any = dict.fromkeys(a.name for a in inputs) if evidence is None else evidence
     rows = evidence_form(cascade, tuple(inputs)).rows(filled, probabilities=True)
     if rows.n != 1:
@@ -100,10 +96,12 @@ def _probabilities(
     return {name: row[0] for name, row in probabilities_of(rows).items()}
 
 
-def _choices(inputs: Iterable[Attribute], known: Mapping[str, FloatArray]) -> Iterator[str]:
-    """Yield a choice among the values of each input."""
+def _annotated_disjunctions(
+    inputs: Iterable[Attribute], probabilities: Mapping[str, FloatArray]
+) -> Iterator[str]:
+    """Yield an annotated disjunction (a random choice of a value) for each input."""
     for a in inputs:
-        heads = zip(_values(a), known[a.name].tolist(), strict=True)
+        heads = zip(_values(a), probabilities[a.name].tolist(), strict=True)
         possible = [(head, p) for head, p in heads if p > 0.0]
         if len(possible) == 1:
             yield f"{possible[0][0]}."
@@ -113,23 +111,20 @@ def _choices(inputs: Iterable[Attribute], known: Mapping[str, FloatArray]) -> It
 
 def _atom(text: str) -> str:
     """Return a text as an atom, in quotes."""
-    inside = "".join(_ESCAPES.get(c) or (c if c.isprintable() else _code(c)) for c in text)
+    codes = (f"\\u{n:04x}" if n < 1 << 16 else f"\\U{n:08x}" for n in map(ord, text))
+    pairs = zip(text, codes, strict=True)
+    inside = "".join(_ESCAPES.get(c) or (c if c.isprintable() else code) for c, code in pairs)
     return f"'{inside}'"
 
 
-def _code(character: str) -> str:
-    number = ord(character)
-    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
-
-
 def _terms(attribute: Attribute) -> list[str]:
-    """Return the values of an attribute as ProbLog has them."""
+    """Return the values of an attribute as terms: integers, or atoms in quotes."""
     pairs = zip(attribute.domain, value_texts(attribute), strict=True)
     return [text if type(v) is int and text.isdecimal() else _atom(text) for v, text in pairs]
 
 
 def _values(attribute: Attribute) -> list[str]:
-    """Return for each value the statement that an attribute has it."""
+    """Return for each value of an attribute the term ``value(a, v)``."""
     return [f"value({_atom(attribute.name)}, {term})" for term in _terms(attribute)]
 
 
@@ -139,15 +134,15 @@ def _values(attribute: Attribute) -> list[str]:
 def _clauses(rule_set: RuleSet, inferred: Mapping[str, RuleSet]) -> Iterator[str]:
     """Yield the clauses of a rule set.
 
-    A world in which an inferred input has no value, because rules contradict each other, is lost:
-    that all of them have one is `ready`.
+    A world in which an inferred input has no value, because rules contradict each other, does not
+    count: `ready` are the conditions that all of them have one.
     """
     name, terms, cells = _atom(rule_set.output.name), _terms(rule_set.output), _cells(rule_set)
     ready = [f"known({_atom(a.name)})" for a in rule_set.inputs if a.name in inferred]
     for number, rule in enumerate(rule_set.rules, 1):
         yield f"holds({name}, {number}) :- {_body(rule)}."
     for cell in cells:
-        reasons = list(_reasons(rule_set, cell[0])) or ["fail"]  # ProbLog wants a clause
+        reasons = list(_exclusions(rule_set, cell[0])) or ["fail"]  # ProbLog needs a clause
         yield from (f"excluded({name}, {terms[cell[0]]}) :- {reason}." for reason in reasons)
     left = [f"{NOT}excluded({name}, {terms[cell[0]]})" for cell in cells]
     if values_left(factors_of(rule_set.unit)) == 1:
@@ -155,11 +150,11 @@ def _clauses(rule_set: RuleSet, inferred: Mapping[str, RuleSet]) -> Iterator[str
         for cell, is_left in zip(cells, left, strict=True):
             yield from (f"{values[v]} :- {_all([*ready, is_left])}." for v in cell)
     else:
-        yield from _lots(rule_set, cells, left, ready)
+        yield from _random_value_clauses(rule_set, cells, left, ready)
 
 
-def _reasons(rule_set: RuleSet, index: int) -> Iterator[str]:
-    """Yield what excludes the value at an index: rules that hold, or converses that do not."""
+def _exclusions(rule_set: RuleSet, index: int) -> Iterator[str]:
+    """Yield the conditions that exclude the value at an index: a premise, or its negation."""
     name = _atom(rule_set.output.name)
     for number, rule in enumerate(rule_set.rules, 1):
         inside = rule.conclusion.mask >> index & 1
@@ -167,15 +162,15 @@ def _reasons(rule_set: RuleSet, index: int) -> Iterator[str]:
             yield f"{NOT * inside}holds({name}, {number})"
 
 
-def _known(rule_set: RuleSet, used_names: Collection[str]) -> Iterator[str]:
-    """Yield when an attribute that premises use has a value."""
+def _known_clause(rule_set: RuleSet, used_names: Collection[str]) -> Iterator[str]:
+    """Yield the clause that an attribute has a value, if premises use it."""
     if rule_set.output.name in used_names:
         name = _atom(rule_set.output.name)
         yield f"known({name}) :- value({name}, _)."
 
 
 def _cells(rule_set: RuleSet) -> list[list[int]]:
-    """Return the indices of values that no rule distinguishes, by the first of them."""
+    """Return lists of the indices of values that no rule distinguishes."""
     cells: dict[int, list[int]] = {}
     for index, cell in enumerate(rule_set.partition.cell_of.tolist()):
         cells.setdefault(cell, []).append(index)
@@ -187,7 +182,7 @@ def _all(conditions: Sequence[str]) -> str:
 
 
 def _body(rule: Rule) -> str:
-    """Return a premise: all propositions, each one of its values."""
+    """Return a premise as the body of a clause: a conjunction of disjunctions of values."""
     parts = []
     for proposition in rule.premise.propositions:
         statements = _values(proposition.attribute)
@@ -197,10 +192,10 @@ def _body(rule: Rule) -> str:
     return ", ".join(parts)
 
 
-def _lots(
+def _random_value_clauses(
     rule_set: RuleSet, cells: Sequence[Sequence[int]], left: Sequence[str], ready: Sequence[str]
 ) -> Iterator[str]:
-    """Yield clauses that draw lots, evenly, among the values that rules leave.
+    """Yield clauses that draw one of the values that rules leave, all with equal probability.
 
     Cells of values that no rule distinguishes are visited in order. Where a cell of `c` values is
     left and from it on `k` values are (``rest``), it is taken (``lot``) with probability ``c / k``.

@@ -13,11 +13,11 @@ from pinesy._common.files import read_text, reading, writing, writing_bytes
 from pinesy.exceptions import DataError, PinesyError, needing, placed
 from pinesy.rules.cut_texts import exact_text
 
-#: What Excel can hold.
+#: The limits of Excel: rows, columns, characters of a cell and of a title.
 MAX_ROWS, MAX_COLUMNS, MAX_TEXT, MAX_TITLE = 1_048_576, 16_384, 32_767, 31
-#: What is read of a workbook: bytes once it is unpacked, and cells of a sheet, blank ones included.
+#: The limits of a workbook to read: unpacked bytes, and cells of a sheet with blank ones.
 MAX_UNPACKED, MAX_CELLS = 50_000_000, 5_000_000
-#: Digits of numbers that it keeps.
+#: The precision of numbers in Excel, in digits.
 MAX_DIGITS = 15
 SUFFIXES = (".csv", ".xlsx")
 SEPARATORS = (",", ";", "\t")
@@ -26,18 +26,19 @@ _FORBIDDEN = dict.fromkeys(map(ord, "[]:*?/\\'"), "_")
 
 @dataclass(frozen=True)
 class TableSheet:
-    """A sheet: rows of texts, without blanks around them.
+    """A sheet of a table.
 
     Attributes
     ----------
-    title : of a sheet in a workbook; empty for a CSV file
+    title : the title of a sheet in a workbook; empty for a CSV file
+    rows : lists of texts, stripped
     """
 
     title: str
     rows: list[list[str]]
 
     def location(self, row: int, column: int | None = None) -> str:
-        """Return the location of a cell or a row, counted from 0, as spreadsheets name it."""
+        """Return the location of a cell or a row, given by indices from 0, for messages."""
         sheet = f"sheet {self.title!r}, " if self.title else ""
         if column is None:
             return f"{sheet}row {row + 1}"
@@ -63,18 +64,19 @@ def column_letters(index: int) -> str:
 
 
 def check_suffix(path: Path) -> None:
-    """Raise `DataError` unless a file is one of those that are read and written here."""
+    """Raise `DataError` unless the name of a file ends in .csv or .xlsx."""
     if path.suffix.lower() not in SUFFIXES:
         raise DataError(f"{path}: a decision table is a .csv or .xlsx file, not {path.suffix!r}")
 
 
 def read_sheets(path: Path, is_header: Callable[[str], bool]) -> list[TableSheet]:
-    """Return the sheets of a file that hold something.
+    """Return the sheets of a file that are not blank.
 
     Parameters
     ----------
-    is_header : whether a text can be the header of a column; the separator of a CSV file is seen
-        from it
+    path : a .csv or .xlsx file
+    is_header : returns whether a text can be the header of a column; the separator of a CSV file is
+        the one that gives the most headers
     """
     check_suffix(path)
     is_csv = path.suffix.lower() == ".csv"
@@ -86,7 +88,7 @@ def _read_csv(path: Path, is_header: Callable[[str], bool]) -> TableSheet:
     text = read_text(path)
 
     def score(separator: str) -> tuple[bool, int]:
-        """Return whether it leaves nothing but headers, and how many."""
+        """Return whether a separator gives headers only, and the number of headers."""
         try:
             titles = next(_csv_rows(text, separator), [])
         except csv.Error:  # reported when the file is read
@@ -108,7 +110,7 @@ def _csv_rows(text: str, separator: str) -> Iterator[list[str]]:
 
 
 def write_sheets(path: Path, sheets: Sequence[TableSheet]) -> None:
-    """Write sheets to a workbook, or the only one to a CSV file."""
+    """Write sheets to a workbook, or a single sheet to a CSV file."""
     if path.suffix.lower() == ".csv":
         (sheet,) = sheets
         with writing(path) as stream:
@@ -158,7 +160,7 @@ def _check_size(count: int, limit: int, unit: str) -> None:
 
 
 def _cell_text(cell: Any, path: Path, title: str) -> str:
-    """Return what a cell shows, in the language of rules."""
+    """Return the content of a cell as a text in the language of rules."""
     value = cell.value
     where = f"{path}: sheet {title!r}, row {cell.row}, column {cell.column_letter}"
     if cell.data_type == "f":
@@ -186,11 +188,11 @@ def _write_workbook(path: Path, sheets: Sequence[TableSheet]) -> None:
     titles: set[str] = set()
     for sheet in sheets:
         _check_limits(sheet, path)
-        page = book.create_sheet(_free_title(sheet.title, titles))
+        page = book.create_sheet(_unused_title(sheet.title, titles))
         for i, row in enumerate(sheet.rows, 1):
             for j, text in enumerate(row, 1):
                 if text:
-                    _fill(page.cell(i, j), text)
+                    _write_cell(page.cell(i, j), text)
         page.freeze_panes = "A2"
     with writing_bytes(path) as stream:
         book.save(stream)
@@ -207,8 +209,8 @@ def _check_limits(sheet: TableSheet, path: Path) -> None:
         )
 
 
-def _free_title(title: str, used_titles: set[str]) -> str:
-    """Return a title that Excel takes, other than those that are taken."""
+def _unused_title(title: str, used_titles: set[str]) -> str:
+    """Return a valid title for Excel that is not used yet, and mark it as used."""
     plain = title.translate(_FORBIDDEN)[:MAX_TITLE] or "_"
     number, free = 1, plain
     while free.casefold() in used_titles:
@@ -218,18 +220,18 @@ def _free_title(title: str, used_titles: set[str]) -> str:
     return free
 
 
-def _fill(cell: Any, text: str) -> None:
-    """Write a text, or a number where it is one; never a formula."""
+def _write_cell(cell: Any, text: str) -> None:
+    """Write a text to a cell, as a number if it is one; never as a formula."""
     if not text.isprintable():
         raise DataError(f"Excel cannot hold the text {text!r:.80}; write a .csv or .rules file")
-    number = _number(text)
+    number = _excel_number(text)
     cell.value = text if number is None else number
     if isinstance(cell.value, str):
         cell.data_type = "s"
 
 
-def _number(text: str) -> float | None:
-    """Return the number that a text is the shortest form of; None where Excel would change it."""
+def _excel_number(text: str) -> float | None:
+    """Return the number that a text is the shortest form of; None if Excel would round it."""
     try:
         number = float(text)
     except ValueError:
