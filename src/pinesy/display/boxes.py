@@ -293,10 +293,11 @@ def text_width(text: str, font: Font) -> float:
     >>> text_width("will", PLAIN) < text_width("moon", PLAIN) < text_width("MOON", PLAIN)
     True
     """
-    return font.em * sum(map(_width, text))
+    return font.em * sum(map(_character_width, text))
 
 
-def _width(character: str) -> float:
+def _character_width(character: str) -> float:
+    """Return an upper bound of the width of a character relative to the size of the font."""
     known = _WIDTHS.get(character)
     if known is not None:
         return known

@@ -56,14 +56,15 @@ def plain_value(value: Hashable) -> Any:
     return value if isinstance(value, float) and math.isfinite(value) else repr(value)
 
 
-def _distribution(pi: Possibility) -> list[dict[str, Any]]:
+def _distribution_data(pi: Possibility) -> list[dict[str, Any]]:
+    """Return the values of a distribution with their possibilities."""
     return [
         {"value": plain_value(v), "possibility": d}
         for v, d in zip(pi.attribute.domain, pi.degrees.tolist(), strict=True)
     ]
 
 
-def _omission(degrees: Sequence[float]) -> dict[str, Any] | None:
+def _omission_data(degrees: Sequence[float]) -> dict[str, Any] | None:
     """Return the number and the range of the degrees omitted from a list; None if it is empty."""
     if not degrees:
         return None
@@ -90,11 +91,11 @@ class DataWriter(Outline):
             "verdict": explanation.verdict,
             "normalised": explanation.normalised,
             "contradiction": explanation.contradiction,
-            "clashes": [self._clash(clash) for clash in explanation.clashes],
+            "clashes": [self._clash_data(clash) for clash in explanation.clashes],
             "eta": explanation.eta,
             "depth": self.depth,
             "limit": self.limit,
-            "distribution": _distribution(explanation.distribution),
+            "distribution": _distribution_data(explanation.distribution),
             "values": self._node_indices(explanation.values),
             "rivals": self._node_indices(explanation.rivals),
             "nodes": [self._node(node, level) for node, level in nodes],
@@ -108,7 +109,7 @@ class DataWriter(Outline):
             "text": self.wording.proposition_sentence(proposition, self.limit),
         }
 
-    def _clash(self, clash: Clash) -> dict[str, Any]:
+    def _clash_data(self, clash: Clash) -> dict[str, Any]:
         """Return which rules clash, and the values that each of them limits."""
         groups, more_groups = self.split(clash.groups)
         bounds, more_bounds = self.split(clash.bounds)
@@ -138,7 +139,7 @@ class DataWriter(Outline):
         """Return the indices of nodes, and what is omitted: nodes that are not in the list."""
         left = [n.possibility for n in nodes if n not in self.indices]
         indices = [self.indices[n] for n in nodes if n in self.indices]
-        return {"nodes": indices, "omitted": _omission(left)}
+        return {"nodes": indices, "omitted": _omission_data(left)}
 
     def _node(self, node: ExplanationNode, level: int) -> dict[str, Any]:
         content = {
@@ -154,7 +155,7 @@ class DataWriter(Outline):
         if node.justification is None:
             return content | {
                 "kind": "perceived",
-                "distribution": _distribution(node.distribution),
+                "distribution": _distribution_data(node.distribution),
             }
         cut = self.is_cut(level)
         content |= {"kind": "inferred", "cut": cut}
@@ -164,7 +165,7 @@ class DataWriter(Outline):
         triplets, left = self.split(justification.triplets)
         return {
             "triplets": [self._triplet(node, t) for t in triplets],
-            "triplets_omitted": _omission([t.degree for t in left]),
+            "triplets_omitted": _omission_data([t.degree for t in left]),
             "parameters": [
                 {
                     "rule": p.number,
@@ -202,4 +203,4 @@ class DataWriter(Outline):
             }
             for part in propositions
         ]
-        return {key: parts, f"{key}_omitted": _omission(degrees[len(propositions) :])}
+        return {key: parts, f"{key}_omitted": _omission_data(degrees[len(propositions) :])}

@@ -91,19 +91,19 @@ class TextWriter(Outline):
         """Return the result with its reasons and, indented, the reasons of these."""
         self._written: set[ExplanationNode] = set()
         values, rivals = self.explanation.values, self.explanation.rivals
-        reasons = [*self._lines(values, 0), self._certainty(), *self._lines(rivals, 0)]
-        return "\n".join([*self._remarks(), *reasons])
+        reasons = [*self._lines(values, 0), self._certainty_sentence(), *self._lines(rivals, 0)]
+        return "\n".join([*self._remark_lines(), *reasons])
 
     def head(self) -> list[str]:
         """Return the result and how certain it is, without the reasons."""
         explanation = self.explanation
-        lines = [*self._remarks(), self._certainty()]
+        lines = [*self._remark_lines(), self._certainty_sentence()]
         if explanation.asked is not None and len(explanation.proposition.values) == 1:
             says = self.wording.proposition_sentence(explanation.proposition, self.limit)
             lines.insert(0, f"It is {degree_text('P', explanation.possibility)} that {says}.")
         return lines
 
-    def _remarks(self) -> Iterator[str]:
+    def _remark_lines(self) -> Iterator[str]:
         """Yield the remarks that come before the reasons."""
         explanation = self.explanation
         verdict = explanation.verdict if not explanation.distribution.decided else ""
@@ -111,14 +111,14 @@ class TextWriter(Outline):
         if not explanation.normalised:
             degree = number_text(explanation.contradiction)
             yield f"{verdict} (degree {degree}), so nothing is concluded."
-            yield from chain.from_iterable(map(self._clash, explanation.clashes))
+            yield from chain.from_iterable(map(self._clash_lines, explanation.clashes))
         elif verdict:
             yield f"{verdict}."
         if explanation.asked is not None and len(explanation.proposition.values) > 1:
             says = self.wording.proposition_sentence(explanation.proposition, self.limit)
             yield f"It is {degree_text('P', explanation.possibility)} that {says}."
 
-    def _clash(self, clash: Clash) -> Iterator[str]:
+    def _clash_lines(self, clash: Clash) -> Iterator[str]:
         """Yield which rules clash, and which values each of them limits."""
         name = self.wording.name(clash.attribute)
         groups, other_groups = self.split(clash.groups)
@@ -139,7 +139,7 @@ class TextWriter(Outline):
             left = sum(len(bound.values) for bound in other_bounds)
             yield f"  - And so on, for {left} more values."
 
-    def _certainty(self) -> str:
+    def _certainty_sentence(self) -> str:
         """Return how certain the proposition is."""
         explanation, others = self.explanation, self.explanation.other_possibility
         says = self.wording.proposition_sentence(explanation.proposition, self.limit)
@@ -196,7 +196,7 @@ class TextWriter(Outline):
                 texts.append(_premises(len(omitted), "says the same", "say the same"))
             text += f", because {'; and because '.join(texts)}"
         if justification.silent:
-            text += f". No rule speaks against it: {'; '.join(self._silent(justification.silent))}"
+            text += f". No rule speaks against it: {'; '.join(self._silent_premises(justification.silent))}"
         return f"{text}."
 
     def _triplet(self, triplet: Triplet) -> str:
@@ -224,7 +224,7 @@ class TextWriter(Outline):
         last = _more(omitted, noun, semantics) if omitted else ""
         return self.wording.premise_sentence([part.reduced for part in parts], self.limit, last)
 
-    def _silent(self, triplets: Sequence[Triplet]) -> Iterator[str]:
+    def _silent_premises(self, triplets: Sequence[Triplet]) -> Iterator[str]:
         """Yield the premises of rules that exclude a value, but are not certain.
 
         Premises without unexpected propositions stand in one sentence.
@@ -245,12 +245,12 @@ class TextWriter(Outline):
             is_one_value = not others and first.mask.bit_count() == 1
             groups.setdefault(first.attribute if is_one_value else triplet, []).append(triplet)
         first_groups, other_groups = self.split(list(groups.values()))
-        texts = [self._any_of(group) for group in first_groups]
+        texts = [self._premise_or_values(group) for group in first_groups]
         if other_groups:
             texts.append(_premises(sum(map(len, other_groups)), "holds", "hold"))
         return ", nor that ".join(texts)
 
-    def _any_of(self, triplets: Sequence[Triplet]) -> str:
+    def _premise_or_values(self, triplets: Sequence[Triplet]) -> str:
         """Return one premise, or several that differ only in the value of one attribute."""
         if len(triplets) == 1:
             premise = self._premise(*triplets[0].first_propositions(self.limit), "C")

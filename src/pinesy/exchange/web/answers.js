@@ -58,7 +58,7 @@ function whyNotLines(state, attribute, place, plain, onTry) {
   const search = () => fill(found, changeLines(state, attribute, place, plain, onTry));
   return [
     make("h3", {}, `Why not ${valueText(attribute, place)}?`),
-    own.length ? shortList(own, restraintLine) : make("p", {}, "No rule holds it down: others are as possible."),
+    own.length ? shortList(own, restraintLine) : make("p", {}, "No rule limits it: others are as possible."),
     bottlenecks.length ? make("p", {}, "Behind this, of the inputs:") : null,
     bottlenecks.length
       ? shortList(

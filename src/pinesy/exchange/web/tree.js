@@ -65,7 +65,7 @@ export function explanationTree(state, attribute, place) {
   return make("div", { class: "tree" }, treeNode(valueNode(state, attribute, place), true));
 }
 
-/** Return a line that says what holds a value down. */
+/** Return a line with a rule that limits a value. */
 export function restraintLine({ attribute, place, degree, rule, by }) {
   const { set } = attribute;
   const inside = set.cells[set.cellOf[place]][rule - 1];

@@ -1,5 +1,5 @@
 /**
- * Why a value has its degree, what holds it down, and how far a decision is from changing.
+ * Why a value has its degree, which rules limit it, and how far a decision is from changing.
  *
  * The definitions are those of pinesy.explanations; rules are counted from 1 in their sets.
  */
@@ -131,7 +131,7 @@ function reached(start, behind, enough) {
 }
 
 /**
- * Return why a value is not the only winner: the rules that hold it down, those on the attribute
+ * Return why a value is not the only winner: the rules that limit it, those on the attribute
  * itself first, then down the cascade; and the degrees of inputs behind them (`bottlenecks`).
  */
 export function whyNot(state, attribute, place) {
