@@ -196,7 +196,8 @@ class TextWriter(Outline):
                 texts.append(_premises(len(omitted), "says the same", "say the same"))
             text += f", because {'; and because '.join(texts)}"
         if justification.silent:
-            text += f". No rule speaks against it: {'; '.join(self._silent_premises(justification.silent))}"
+            premises = "; ".join(self._silent_premises(justification.silent))
+            text += f". No rule speaks against it: {premises}"
         return f"{text}."
 
     def _triplet(self, triplet: Triplet) -> str:
