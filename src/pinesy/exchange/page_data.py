@@ -99,7 +99,7 @@ def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
     `propositions`, the distinct ones as (input, subset); `premises`, of each rule the indices of
     its own among them; `conclusions`, subsets; `sizes`, of the domains of inputs and output.
     """
-    kind, numbers = rule_set.unit.kind(set()), NumberedTexts()
+    kind, numbers = rule_set.unit.structure(set()), NumberedTexts()
     premises = tuple(
         tuple(numbers.number((index, _hexadecimal(mask))) for index, mask in premise)
         for premise in kind.premises

@@ -11,7 +11,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import DomainError
 from pinesy.semantics.semirings import Semiring
-from pinesy.transforms import antipignistic_inverse
+from pinesy.transforms import probabilities
 
 #: The names of the semantics of weights that the library has itself.
 Other = Literal["probabilistic", "most probable explanation", "mpe", "goedel"]
@@ -101,10 +101,7 @@ class Semantics:
         values are equally probable.
         """
         if self.reads == "possibilities":
-            height = weights.max(axis=-1, keepdims=True)
-            normal = np.where(height > 0.0, weights / np.maximum(height, 1e-300), 1.0)
-            inverse: FloatArray = antipignistic_inverse(normal)
-            return inverse
+            return probabilities(weights)
         total = weights.sum(axis=-1, keepdims=True)
         shares = np.full_like(weights, 1.0 / weights.shape[-1])
         divided: FloatArray = np.divide(weights, total, out=shares, where=total > 0.0)

@@ -254,7 +254,7 @@ def _possibilities_of(rows: Rows) -> dict[str, FloatArray]:
 
 def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
     """Return the probabilities (n, values) of each input; rows that are none are refused."""
-    numbers, columns = rows.given(0, rows.n), column_slices(rows.attributes)
+    numbers, columns = rows.raw_block(0, rows.n), column_slices(rows.attributes)
     probabilities = {}
     for index, (name, span) in enumerate(columns.items()):
         p = numbers[:, span]
