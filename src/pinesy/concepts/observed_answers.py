@@ -17,6 +17,7 @@ from pinesy._common.masks import positions
 from pinesy._common.names import by_name, column_slices, name_of
 from pinesy._common.validation import BoolArray, as_list, check_known, listed
 from pinesy.engine.program import Program
+from pinesy.evidence.frames import frame_columns
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DomainError, ShapeError, placed
 from pinesy.rules.attributes import Attribute
