@@ -236,7 +236,7 @@ def test_the_solver_gives_the_same_every_time(monkeypatch: pytest.MonkeyPatch) -
     assert one.to_dict() == other.to_dict()
 
 
-def test_values_that_do_not_matter_are_not_violated_clauses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_that_do_not_matter_are_not_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first of six inputs decides, and that is learned whatever the others are read as."""
     monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     learned: list[list[int]] = []
