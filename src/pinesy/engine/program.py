@@ -61,8 +61,12 @@ class Inference(Mapping[str, Possibility]):
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
         name = name_of(key)
-        degrees = as_degrees(self.degrees(name))
-        return Possibility(self._attributes[name], degrees, self._coherence(name))
+        degrees, coherence = as_degrees(self.degrees(name)), self._code.coherence
+        height: Any = 1.0  # the lowest of this distribution and of those it depends on
+        if name in coherence:
+            heights = as_degrees(self._out[coherence[name]])
+            height = heights if self.is_batch else float(heights[0])
+        return Possibility(self._attributes[name], degrees, height)
 
     def degrees(self, key: str | Attribute) -> npt.NDArray[Any]:
         """Return the degrees of an attribute in the dtype of the program.
@@ -89,13 +93,6 @@ class Inference(Mapping[str, Possibility]):
 
     def _columns(self, columns: slice) -> npt.NDArray[Any]:
         return self._out[columns].T if self.is_batch else self._out[columns, 0]
-
-    def _coherence(self, name: str) -> Any:
-        """Return the lowest height of a distribution and of those it depends on."""
-        if name not in self._code.coherence:
-            return 1.0
-        height = as_degrees(self._out[self._code.coherence[name]])
-        return height if self.is_batch else float(height[0])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._attributes)

@@ -603,16 +603,12 @@ def _is_single(content: object, attribute: Attribute) -> bool:
         array = np.asarray(content)
     except ValueError:  # rows of several lengths: `Target.of` says so
         return False
-    return array.ndim == 0 or (array.ndim == 1 and _are_degrees(array, attribute))
-
-
-def _are_degrees(array: Any, attribute: Attribute) -> bool:
-    """Return whether numbers are degrees: of full length, and floats or not all in the domain."""
-    if array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
-        return False
-    floats = any(isinstance(v, float) for v in attribute.domain)
-    values = all(v in attribute for v in array.tolist())
-    return not values or (array.dtype.kind == "f" and not floats)
+    if array.ndim != 1 or array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
+        return array.ndim == 0
+    # Numbers as many as values are degrees if they are floats, or not all in the domain.
+    has_floats = any(isinstance(v, float) for v in attribute.domain)
+    are_values = all(v in attribute for v in array.tolist())
+    return not are_values or (array.dtype.kind == "f" and not has_floats)
 
 
 def _target_columns(targets: Mapping[str, Target]) -> dict[str, FloatArray]:

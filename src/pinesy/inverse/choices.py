@@ -226,12 +226,13 @@ class RuleChoice:
         first = np.ones(self.program.code.n_inputs)
         known = [None] * len(targets) if actual is None else actual
         searches = [self._search_inputs(first, y, x) for y, x in zip(targets, known, strict=True)]
-        return search_all(searches, lambda _rows, inputs: self._cells(np.array(inputs)), limit)
+        columns = self.program.code.columns[self.rule_set.output.name]
 
-    def _cells(self, rows: FloatArray) -> FloatArray:
-        """Return the inferred degrees (n, cells) for inputs (n, columns)."""
-        output = self.program.run(rows)[self.program.code.columns[self.rule_set.output.name]]
-        return self.rule_set.partition.possibilities(output.T)
+        def infer_cells(_rows: list[int], inputs: list[FloatArray]) -> FloatArray:
+            output = self.program.run(np.array(inputs))[columns]
+            return self.rule_set.partition.possibilities(output.T)
+
+        return search_all(searches, infer_cells, limit)
 
     def _search_inputs(
         self, x: FloatArray, target: FloatArray, actual: FloatArray | None

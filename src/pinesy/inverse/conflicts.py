@@ -314,6 +314,9 @@ def _excess_degrees(traced: TracedSample) -> Iterator[Conflict]:
         worst = int(np.argmax(above))
         if above[worst] > 0.0:
             cell = int(system.partition.cell_of[worst])
+            signs = system.partition.signs[cell]
+            bounds = rule_bounds(signs, system.inside, system.outside, *traced.premises(name))
+            concluding = [(name, j + 1) for j in attaining_rules(bounds, have[worst]) if signs[j]]
             way_out = (
                 f"no rule on {name!r} tells it from values whose target is higher"
                 if system.reached[cell] == system.target[cell]
@@ -323,21 +326,9 @@ def _excess_degrees(traced: TracedSample) -> Iterator[Conflict]:
             yield traced.conflict(
                 "reach",
                 name,
-                [
-                    *traced.binding_rules(name, [worst]),
-                    *_attaining_concluding_rules(traced, name, worst),
-                ],
+                [*traced.binding_rules(name, [worst]), *concluding],
                 float(above[worst]),
                 f"the greatest inputs give {show_value(attribute.domain[worst])} of {name!r} "
                 f"possibility {have[worst]:g}, more than its target {target[worst]:g}; "
                 f"{way_out}",
             )
-
-
-def _attaining_concluding_rules(traced: TracedSample, name: str, value: int) -> list[RuleKey]:
-    """Return the rules that conclude on a value and attain its degree."""
-    system = traced.used[name]
-    signs = system.partition.signs[system.partition.cell_of[value]]
-    bounds = rule_bounds(signs, system.inside, system.outside, *traced.premises(name))
-    rules = attaining_rules(bounds, traced.inferred(name)[value])
-    return [(name, j + 1) for j in rules if signs[j]]
