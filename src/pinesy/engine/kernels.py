@@ -18,7 +18,7 @@ from pinesy._common.jit import compiled, machine_max, machine_min
 from pinesy.engine.circuit import MAX, MAXMIN, MIN, ONE, STORE, ZERO
 from pinesy.engine.simd_kernels import (
     ScalarIndex,
-    load,
+    load_operand,
     mark_invalid,
     store_vector,
     tile_size,
@@ -50,22 +50,22 @@ inlined: Any = numba.njit(inline="always", **NO_COUNTS)
 @inlined
 def _reduce(work, op, args, begin, end, i):
     """Return ``op(work[args[begin:end], i])``: a vector from sample `i` on, or a scalar."""
-    value = load(work, args[begin], i)
+    value = load_operand(work, args[begin], i)
     if op == MAX:
         for k in range(begin + 1, end):
-            value = machine_max(value, load(work, args[k], i))
+            value = machine_max(value, load_operand(work, args[k], i))
     elif op == MIN:
         for k in range(begin + 1, end):
-            value = machine_min(value, load(work, args[k], i))
+            value = machine_min(value, load_operand(work, args[k], i))
     elif op == MAXMIN:
-        value = machine_min(value, load(work, args[begin + 1], i))
+        value = machine_min(value, load_operand(work, args[begin + 1], i))
         for k in range(begin + 2, end, 2):
-            pair = machine_min(load(work, args[k], i), load(work, args[k + 1], i))
+            pair = machine_min(load_operand(work, args[k], i), load_operand(work, args[k + 1], i))
             value = machine_max(value, pair)
     else:
-        value = machine_max(value, load(work, args[begin + 1], i))
+        value = machine_max(value, load_operand(work, args[begin + 1], i))
         for k in range(begin + 2, end, 2):
-            pair = machine_max(load(work, args[k], i), load(work, args[k + 1], i))
+            pair = machine_max(load_operand(work, args[k], i), load_operand(work, args[k + 1], i))
             value = machine_min(value, pair)
     return value
 
@@ -140,11 +140,11 @@ def _round_rows(x, out):
 @inlined
 def _height_and_maximum(work, base, bounds, min_heights, i):
     """Return the lowest height of the inputs that must be normalised, and the highest degree."""
-    low, high = load(work, ONE, i), load(work, ZERO, i)
+    low, high = load_operand(work, ONE, i), load_operand(work, ZERO, i)
     for a in range(bounds.shape[0] - 1):
-        top = load(work, ZERO, i)
+        top = load_operand(work, ZERO, i)
         for c in range(base + bounds[a], base + bounds[a + 1]):
-            top = machine_max(top, mark_invalid(load(work, c, i)))
+            top = machine_max(top, mark_invalid(load_operand(work, c, i)))
         high = machine_max(high, top)
         if min_heights[a] > 0:
             low = machine_min(low, top)

@@ -55,13 +55,13 @@ def _pointer(context, builder, table_type, table, row, i, vector):
 
 
 class ScalarIndex(NamedTuple):
-    """The index of one sample, so that `load` returns a scalar; an integer loads a vector."""
+    """The index of one sample: `load_operand` returns a scalar; for an integer, a vector."""
 
     i: int
 
 
 @intrinsic
-def load(_context, table, row, i):
+def load_operand(_context, table, row, i):
     """Return the vector from ``table[row, i]`` on, or for a `ScalarIndex` that number alone.
 
     An intrinsic, because Numba would count references to the table at each indexing.

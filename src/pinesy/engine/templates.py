@@ -237,8 +237,8 @@ def _fuse_pairs(
     # A value that is fused into its owner has no pairs itself.
     can_pair = two & pairing[owner]
     is_pair = np.zeros_like(can_pair)
-    while not np.array_equal(is_pair, chosen := can_pair & ~is_pair[owner]):
-        is_pair = chosen
+    while not np.array_equal(is_pair, new_pairs := can_pair & ~is_pair[owner]):
+        is_pair = new_pairs
     results = np.flatnonzero((lengths > 0) & ~is_pair)
     first = np.cumsum(lengths) - lengths
     twice = pairing[results]
