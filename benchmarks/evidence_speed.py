@@ -24,7 +24,7 @@ def lines(tiny: bool = False) -> list[Line]:
     program(row)  # compiled here
     times = best_times(
         {
-            "the loops alone": partial(kernels.run_one, row[None, :], out, *code.program, work),
+            "the loops alone": partial(kernels.run_sample, row[None, :], out, *code.program, work),
             "one array": partial(program, row),
             "a dict of 200 arrays": partial(program, parts),
         }

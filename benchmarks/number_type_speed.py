@@ -11,7 +11,7 @@ import numpy.typing as npt
 from inference_speed import evidence_of, needed
 from measure import Line
 
-from pinesy.engine.number_types import NUMBER_TYPES, number_type, rounded
+from pinesy.engine.number_types import NUMBER_TYPES, number_type, round_degrees
 from pinesy.engine.program import Program
 from pinesy.problems import addition
 
@@ -52,7 +52,7 @@ def lines(tiny: bool = False) -> list[Line]:
     pattern = evidence_of(cascade, min(n, PATTERN))
     programs = {name: exact.astype(name) for name in NUMBER_TYPES}
     given = {
-        name: np.resize(rounded(pattern, number_type(name)), (n, pattern.shape[1]))
+        name: np.resize(round_degrees(pattern, number_type(name)), (n, pattern.shape[1]))
         for name in NUMBER_TYPES
     }
     for name, program in programs.items():  # compiled here

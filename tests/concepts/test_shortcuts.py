@@ -240,13 +240,13 @@ def test_values_that_do_not_matter_are_not_forbidden(monkeypatch: pytest.MonkeyP
     """The first of six inputs decides, and that is learned whatever the others are read as."""
     monkeypatch.setattr(remapping_search, "MAX_PARTIAL", 0)
     learned: list[list[int]] = []
-    inner = RemappingSolver._forbidden
+    inner = RemappingSolver._violated_clauses
 
     def watched(solver: Any, readings: Any) -> Any:
         learned.extend(inner(solver, readings))
         return inner(solver, readings)
 
-    monkeypatch.setattr(RemappingSolver, "_forbidden", watched)
+    monkeypatch.setattr(RemappingSolver, "_violated_clauses", watched)
     inputs = [Attribute(f"x{i}", range(3)) for i in range(6)]
     rules = function("first", inputs, lambda *values: values[0], range(3))
     kinds = {a.name: [a] for a in inputs}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from messages import raises_saying
 from pinesy import Attribute, Cascade, If, Iff, RuleSet
-from pinesy.engine.number_types import as_degrees, rounded
+from pinesy.engine.number_types import as_degrees, round_degrees
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.problems import addition
 from strategies import BatchCase, Case, FloatArray, batches, cases
@@ -68,8 +68,8 @@ def test_every_size_of_a_block(dtype: str, n: int) -> None:
     cascade = addition(2)
     single = np.stack([cascade.infer(x[i])["y_2"].degrees for i in (0, n // 2, n - 1)])
     program = cascade.compile(dtype=dtype)
-    exact = rounded(single, np.dtype(dtype))
-    own = rounded(x, np.dtype(dtype))
+    exact = round_degrees(single, np.dtype(dtype))
+    own = round_degrees(x, np.dtype(dtype))
     for evidence in (x, own, np.asfortranarray(own), own[:, ::-1].copy()[:, ::-1]):
         assert program(evidence).degrees("y_2")[[0, n // 2, n - 1]].tolist() == exact.tolist()
 

@@ -21,7 +21,7 @@ EXAMPLES = settings(max_examples=30)
 @contextmanager
 def every_set_wide(is_so: bool = True) -> Iterator[None]:
     """Take the way of wide sets for all of them, or for none."""
-    cached = (templates.rule_template, templates._small_template)
+    cached = (templates.rule_template, templates._cached_template)
     with pytest.MonkeyPatch.context() as patch:
         for module in (rule_set_kinds, templates):
             patch.setattr(module, "WIDE", 0 if is_so else 10**9)

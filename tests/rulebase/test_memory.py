@@ -11,7 +11,7 @@ import pytest
 from pinesy import Attribute, Cascade, Iff, RuleSet, parse
 from pinesy._common.caching import MOST
 from pinesy.engine.rule_set_kinds import circuit_of
-from pinesy.engine.templates import _small_template, rule_template
+from pinesy.engine.templates import _cached_template, rule_template
 from pinesy.engine.wide import wide_set
 from pinesy.rules.partition import partition_of
 
@@ -70,7 +70,7 @@ def test_the_check_sees_what_is_still_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "cached", [circuit_of, wide_set, rule_template, _small_template, partition_of]
+    "cached", [circuit_of, wide_set, rule_template, _cached_template, partition_of]
 )
 def test_what_rule_sets_of_one_shape_share_is_bounded(cached: Any) -> None:
     assert 0 < cached.cache_parameters()["maxsize"] <= 1024
@@ -78,8 +78,8 @@ def test_what_rule_sets_of_one_shape_share_is_bounded(cached: Any) -> None:
 
 def test_shared_expressions_of_many_subsets_are_built_anew() -> None:
     a, b = Attribute("a", range(12)), Attribute("b", range(12))
-    kind = RuleSet([Iff(a.isin({0})).then(b.isin({1, 2}), s=0.1)]).unit.kind({"a"})
-    for first in range(0, 2 * kind.max_asked, 12):
+    kind = RuleSet([Iff(a.isin({0})).then(b.isin({1, 2}), s=0.1)]).unit.structure({"a"})
+    for first in range(0, 2 * kind.max_subsets, 12):
         rule_template(kind, tuple(range(first + 1, first + 13)), False)
     assert circuit_of(kind).remaining >= -24
 

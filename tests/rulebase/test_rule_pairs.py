@@ -36,7 +36,7 @@ def bounds(rule_set: RuleSet) -> Iterator[str]:
 
 def redundant(rule_set: RuleSet) -> tuple[int, ...]:
     """Rules that no minimum changes without."""
-    kind = rule_set.unit.kind({a.name for a in rule_set.inputs})
+    kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     circuit = circuit_of(kind)
     found = []
     for j in range(len(rule_set.rules)):
@@ -58,7 +58,7 @@ KNOWN = [Attribute("a", range(3)), Attribute("b", range(3))]
 def test_the_same_as_pair_by_pair(rule_set: RuleSet) -> None:
     assert [text for _, _, text in check._conflicts(rule_set)] == [*conflicts(rule_set)]
     assert [text for _, _, text in check._bounds(rule_set)] == [*bounds(rule_set)]
-    kind = rule_set.unit.kind({a.name for a in rule_set.inputs})
+    kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     assert _redundant_rules(kind) == redundant(rule_set)
 
 

@@ -1,18 +1,18 @@
-"""Clauses for SAT solvers: lists of literals, of which one or more hold; ``-x`` is ``not x``."""
+"""Clauses for SAT solvers: disjunctions of literals; ``-x`` is ``not x``."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
-#: Variables up to which each pair is a clause; more are counted by further variables.
+#: The most variables with a pairwise encoding; more get a sequential encoding.
 MAX_PAIRWISE = 12
 
 
 def exactly_one(variables: Sequence[int], fresh: Iterator[int]) -> Iterator[list[int]]:
-    """Yield clauses that say that one of some variables is true, and no other.
+    """Yield clauses for the constraint that exactly one of some variables is true.
 
-    With many variables `fresh` ones say that one of the first `i` is true. They follow from the
-    others, so that there are as many models as without them; clauses are linear in number (Sinz,
-    Towards an optimal CNF encoding of Boolean cardinality constraints, 2005).
+    With many variables, `fresh` auxiliary ones are true if one of the first `i` is. They are
+    determined by the others, so the number of models does not change; the number of clauses is
+    linear (Sinz, Towards an optimal CNF encoding of Boolean cardinality constraints, 2005).
 
     Examples
     --------
@@ -23,7 +23,7 @@ def exactly_one(variables: Sequence[int], fresh: Iterator[int]) -> Iterator[list
     if len(variables) <= MAX_PAIRWISE:
         yield from ([-first, -second] for first, second in combinations(variables, 2))
         return
-    # The first one has no need of a variable that says the same.
+    # The first variable is its own auxiliary variable.
     reached = [variables[0], *(next(fresh) for _ in variables[1:])]
     for (before, now), variable in zip(pairwise(reached), variables[1:], strict=True):
         yield [-before, now]

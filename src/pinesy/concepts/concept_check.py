@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.validation import BoolArray, FloatArray, check_integer, shape_of
+from pinesy._common.validation import check_integer, shape_of
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DegreeError
 from pinesy.rules.attributes import Attribute, check_attribute
 from pinesy.rules.syntax.writer import show_value
 
-#: Of the calibration error; more tell nothing.
+#: The most bins of the calibration error.
 MAX_BINS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class ConceptCheck:
-    """How a network reads labelled inputs of one kind.
+    """How well a network predicts labelled inputs of one attribute.
 
     Attributes
     ----------
-    attribute : what is read
-    confusion : how often each value (rows) is read as each (columns)
-    calibration_error : the expected calibration error (ECE): by how much, on average, the
-        probability of what is read differs from the share that is read correctly, in bins of it
+    attribute : the attribute
+    confusion : the confusion matrix: true values as rows, predicted values as columns
+    calibration_error : the expected calibration error (ECE): the mean difference between
+        confidence and accuracy over bins of the confidence
     """
 
     attribute: Attribute
@@ -36,37 +36,37 @@ class ConceptCheck:
 
     @property
     def n(self) -> int:
-        """How many inputs were looked at."""
+        """The number of inputs."""
         return int(self.confusion.sum())
 
     @property
     def accuracy(self) -> float:
-        """The share that is read correctly."""
+        """The share of correct predictions."""
         return float(np.trace(self.confusion) / self.n)
 
     @cached_property
     def used(self) -> tuple[Hashable, ...]:
-        """The values that something is read as."""
+        """The values that are predicted."""
         columns = np.flatnonzero(self.confusion.any(axis=0))
         return tuple(self.attribute.domain[i] for i in columns)
 
     @cached_property
     def present(self) -> tuple[Hashable, ...]:
-        """The values that there are inputs of."""
+        """The true values that occur."""
         rows = np.flatnonzero(self.confusion.any(axis=1))
         return tuple(self.attribute.domain[i] for i in rows)
 
     @property
     def collapse(self) -> float:
-        """How far values are taken for one: ``1 - values read / values there are``, at least 0.
+        """The concept collapse: ``1 - values predicted / values present``, at least 0.
 
-        It is 0 where as many are read as there are, though they may be the wrong ones.
+        It is 0 if as many values are predicted as are present, though they may be wrong.
         """
         return max(0.0, 1.0 - len(self.used) / len(self.present))
 
     @cached_property
     def read_as(self) -> dict[Hashable, Hashable]:
-        """What most inputs of each value are read as."""
+        """The most frequent prediction for each true value."""
         most = self.confusion.argmax(axis=1)
         rows = np.flatnonzero(self.confusion.any(axis=1))
         domain = self.attribute.domain
@@ -74,11 +74,10 @@ class ConceptCheck:
 
     @property
     def kind(self) -> str:
-        """``"right"``; ``"permuted"`` if values are taken for one another; else ``"merged"``.
+        """``"right"``, ``"permuted"`` or ``"merged"``, by the most frequent predictions.
 
-        It is about what most inputs of each value are read as. Permuted values may give right
-        answers all the same, where rules do not care what the values are called; merged ones lie
-        behind some of the errors.
+        ``"permuted"`` if they are a permutation of the values: answers may still be right where
+        rules are symmetric. ``"merged"`` if several values have the same prediction.
         """
         if all(value == reading for value, reading in self.read_as.items()):
             return "right"
@@ -86,7 +85,7 @@ class ConceptCheck:
 
     @property
     def reading(self) -> str:
-        """The kind in words, such as ``"permuted: 0 as 5, 5 as 0"``."""
+        """The kind with the wrong predictions, such as ``"permuted: 0 as 5, 5 as 0"``."""
         wrong = [
             f"{value} as {predicted}"
             for value, predicted in self.read_as.items()
@@ -95,7 +94,7 @@ class ConceptCheck:
         return f"{self.kind}: {', '.join(wrong)}" if wrong else self.kind
 
     def __str__(self) -> str:
-        """Return the measures, a line each, and the confusion."""
+        """Return the measures, a line each, and the confusion matrix."""
         domain = [show_value(value) for value in self.attribute.domain]
         n_read, n_present = len(self.used), len(self.present)
         width = max(5, *map(len, domain), len(str(self.confusion.max())))
@@ -115,14 +114,14 @@ class ConceptCheck:
 def check_concepts(
     attribute: Attribute, probabilities: npt.ArrayLike, values: Any, *, bins: int = 10
 ) -> ConceptCheck:
-    """Return how well a network reads inputs whose values are known.
+    """Return the confusion matrix and calibration error of a network on labelled inputs.
 
     Parameters
     ----------
-    attribute : what is read
-    probabilities : array (n, |domain|), what the network makes of each input
+    attribute : the attribute that the network predicts
+    probabilities : array (n, |domain|), the predicted probabilities
     values : (n,), the true values
-    bins : of the calibration error, of equal width from 0 to 1
+    bins : the number of bins of the calibration error, of equal width from 0 to 1
 
     Examples
     --------
@@ -153,12 +152,8 @@ def check_concepts(
     true = Target.of_values(values, attribute, len(p)).labels.astype(np.int64)
     predicted = p.argmax(axis=1)
     confusion = np.bincount(true * size + predicted, minlength=size * size).reshape(size, size)
-    error = _calibration_error(p.max(axis=1).astype(np.float64), predicted == true, bins)
-    return ConceptCheck(attribute, confusion, error)
-
-
-def _calibration_error(surest: FloatArray, right: BoolArray, bins: int) -> float:
-    """Return ``sum_b |sum of (right - probability) in bin b| / n``; bins are ``(l, u]``."""
-    bin_of = np.clip(np.ceil(surest * bins).astype(np.int64) - 1, 0, bins - 1)
-    gaps = np.bincount(bin_of, weights=right - surest, minlength=bins)
-    return float(np.abs(gaps).sum() / len(surest))
+    # The error is sum_b |sum of (correct - confidence) in bin b| / n, with bins (l, u].
+    confidence = p.max(axis=1).astype(np.float64)
+    bin_of = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
+    gaps = np.bincount(bin_of, weights=(predicted == true) - confidence, minlength=bins)
+    return ConceptCheck(attribute, confusion, float(np.abs(gaps).sum() / len(p)))

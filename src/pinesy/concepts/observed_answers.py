@@ -1,8 +1,7 @@
-"""Kinds of inputs, combinations of their true values that were observed, and the answers to them.
+"""Kinds of inputs, the observed combinations of their true values, and their answers.
 
-A *kind* are inputs that one network reads, so that it mistakes their values alike. An *answer* is
-the set of fully possible values of each output. Rules give it for plain values, and every
-combination of values that is asked about is inferred once, in batches.
+A *kind* is a set of inputs that share a network, so that their values are remapped alike. An
+*answer* is the set of fully possible values of each output, inferred from plain values.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -25,16 +24,16 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import show_value
 
 Indices = npt.NDArray[np.int64]
-#: From names of kinds, or from inputs, to values whose labels are known.
+#: Labelled values by the name of a kind, or by input.
 Labelled = Mapping[Any, Iterable[Hashable]]
-#: What was observed: rows of values, columns by input, a condition; None for all combinations.
+#: Observed combinations: rows of values, columns by input, a condition; None for all of them.
 Observed = Any
 
-#: Combinations of values that are inferred at a time.
+#: The most combinations of values that are inferred at a time.
 BLOCK = 1 << 13
-#: Up to so many combinations of values that can be read, the answers of all are inferred at once.
+#: The most combinations of values whose answers are all inferred into a table.
 MAX_TABLE = 1 << 16
-#: Combinations that are observed; more are refused.
+#: The most observed combinations.
 MAX_OBSERVED = 1 << 20
 #: The code of a combination for which the rules contradict each other.
 CONTRADICTORY = -1
@@ -46,8 +45,8 @@ class ConceptKind:
 
     Attributes
     ----------
-    name : what it is called
-    inputs : the attributes that are read by it; their domains are equal
+    name : the name of the kind
+    inputs : the attributes; their domains are equal
     """
 
     name: str
@@ -60,29 +59,29 @@ class ConceptKind:
 
     def __post_init__(self) -> None:
         for other in self.inputs:
-            if _typed(other) != _typed(self.inputs[0]):
+            if _typed_domain(other) != _typed_domain(self.inputs[0]):
                 raise DomainError(
                     f"the kind {self.name!r} has {self.inputs[0]!r} and {other!r}; inputs that "
                     "share a network have equal domains"
                 )
 
 
-def _typed(attribute: Attribute) -> tuple[tuple[type, Hashable], ...]:
-    """Return the values of a domain so that True is not 1."""
+def _typed_domain(attribute: Attribute) -> tuple[tuple[type, Hashable], ...]:
+    """Return the values of a domain with their types, so that True differs from 1."""
     return tuple((type(value), value) for value in attribute.domain)
 
 
 def concept_kinds(
     inputs: Sequence[Attribute], kinds: Mapping[str, Iterable[Any]] | None
 ) -> tuple[ConceptKind, ...]:
-    """Return the kinds of inputs: those given, or one for each domain.
+    """Return the kinds of inputs, by default one for each distinct domain.
 
-    With some given, each of the inputs left out is a kind of its own.
+    With `kinds`, each other input is a kind by itself.
     """
     groups: dict[Any, list[Attribute]] = {}
     if kinds is None:
         for attribute in inputs:
-            groups.setdefault(_typed(attribute), []).append(attribute)
+            groups.setdefault(_typed_domain(attribute), []).append(attribute)
         return tuple(ConceptKind(listed([a.name for a in g]), tuple(g)) for g in groups.values())
     if not isinstance(kinds, Mapping):
         raise DomainError(
@@ -90,16 +89,16 @@ def concept_kinds(
         )
     remaining = {a.name: a for a in inputs}
     named_kinds = [
-        ConceptKind(name, _taken(name, members, remaining, inputs))
+        ConceptKind(name, _take_inputs(name, members, remaining, inputs))
         for name, members in kinds.items()
     ]
     return (*named_kinds, *(ConceptKind(a.name, (a,)) for a in remaining.values()))
 
 
-def _taken(
+def _take_inputs(
     kind: str, members: Iterable[Any], remaining: dict[str, Attribute], inputs: Sequence[Attribute]
 ) -> tuple[Attribute, ...]:
-    """Take the inputs of a kind out of those that are left."""
+    """Remove the inputs of a kind from the remaining ones, and return them."""
     if isinstance(members, str | Attribute) or not isinstance(members, Iterable):
         raise DomainError(f"the kind {kind!r} is {members!r:.60}; give a list of inputs")
     names = [name_of(member) for member in members]
@@ -114,19 +113,22 @@ def _taken(
 
 
 def by_kind(kinds: Sequence[ConceptKind], content: Mapping[Any, Any]) -> list[tuple[Any, int, Any]]:
-    """Return the name, the index of the kind, and the content for kinds or for inputs."""
-    numbers = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
-    numbers |= {kind.name: k for k, kind in enumerate(kinds)}
+    """Return the name, the index of the kind, and the content of each entry of a mapping.
+
+    Its keys are names of kinds or inputs.
+    """
+    kind_of = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
+    kind_of |= {kind.name: k for k, kind in enumerate(kinds)}
     by_kind_name = by_name(content, "kind")
     for name in by_kind_name:
-        check_known(name, numbers, f"there is no kind of inputs {name!r}")
-    return [(name, numbers[name], entry) for name, entry in by_kind_name.items()]
+        check_known(name, kind_of, f"there is no kind of inputs {name!r}")
+    return [(name, kind_of[name], entry) for name, entry in by_kind_name.items()]
 
 
 def labelled_values(
     kinds: Sequence[ConceptKind], labelled: Labelled | None
 ) -> set[tuple[int, int]]:
-    """Return the kind and the position in its domain of each value that is labelled."""
+    """Return the index of the kind and the position in its domain of each labelled value."""
     if not isinstance(labelled, Mapping | None):
         raise DataError(f"labelled is {labelled!r:.60}; give a mapping from kinds to values")
     with placed("labelled"):
@@ -138,11 +140,11 @@ def labelled_values(
 
 
 def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Indices:
-    """Return the different combinations (n, inputs) that were observed, as positions, sorted."""
+    """Return the distinct observed combinations (n, inputs) as positions, sorted."""
     if observed is None or isinstance(observed, str | Callable):
-        rows = _where(observed, inputs)
+        rows = _matching_combinations(observed, inputs)
     else:
-        by_input = _columns(observed, inputs)
+        by_input = _observed_columns(observed, inputs)
         with placed("observed"):
             first = len(as_list(by_input[inputs[0].name], f"{inputs[0].name!r}"))
             columns = [Target.of_values(by_input[a.name], a, first).labels for a in inputs]
@@ -152,8 +154,8 @@ def observed_rows(observed: Observed, inputs: Sequence[Attribute]) -> Indices:
     return np.unique(rows, axis=0)
 
 
-def _where(condition: Any, inputs: Sequence[Attribute]) -> Indices:
-    """Return the combinations that meet a condition; all for None."""
+def _matching_combinations(condition: Any, inputs: Sequence[Attribute]) -> Indices:
+    """Return the combinations that satisfy a condition; all for None."""
     sizes = [len(a.domain) for a in inputs]
     if prod(sizes) > MAX_OBSERVED:
         raise DataError(
@@ -171,8 +173,8 @@ def _combinations(sizes: Sequence[int]) -> Indices:
     return np.asarray(np.indices(sizes).reshape(len(sizes), -1).T)
 
 
-def _columns(observed: Any, inputs: Sequence[Attribute]) -> Mapping[str, Any]:
-    """Return the values of each input, by name."""
+def _observed_columns(observed: Any, inputs: Sequence[Attribute]) -> Mapping[str, Any]:
+    """Return the observed values of each input, by name."""
     names = [a.name for a in inputs]
     if (columns_by_name := frame_columns(observed)) is not None:
         observed = columns_by_name
@@ -202,20 +204,20 @@ def _columns(observed: Any, inputs: Sequence[Attribute]) -> Mapping[str, Any]:
 class ObservedAnswers:
     """The observed combinations, their right answers, and the variables of a remapping.
 
-    A *variable* is a value of a kind that was observed; a remapping says what each is read as.
+    A *variable* is an observed value of a kind; a remapping assigns it the value it is read as.
 
     Parameters
     ----------
-    program : infers the outputs
-    kinds : of its inputs
+    program : the compiled rules
+    kinds : the kinds of its inputs
     rows : the combinations, as positions (n, inputs)
-    labelled : the values, by kind and position, that are known to be read correctly
+    labelled : the kind and position of each value that is known to be read correctly
 
     Attributes
     ----------
     variables : (kind, position) of each variable
     truth : the position of each variable's value
-    sizes : for each variable, how many values it can be read as
+    sizes : the number of values that each variable can be read as
     fixed : whether each variable is labelled
     variable_of : the variable (n, inputs) of each entry of the rows
     right : the code of the right answer of each row
@@ -230,10 +232,10 @@ class ObservedAnswers:
     ) -> None:
         self.program, self.rows = program, rows
         kind_of = {a.name: k for k, kind in enumerate(kinds) for a in kind.inputs}
-        numbers = np.array([kind_of[a.name] for a in program.inputs])
+        input_kinds = np.array([kind_of[a.name] for a in program.inputs])
         self._input_sizes = [len(a.domain) for a in program.inputs]
         most = max(self._input_sizes)
-        different, indices = np.unique(numbers * most + rows, return_inverse=True)
+        different, indices = np.unique(input_kinds * most + rows, return_inverse=True)
         self.variables = [divmod(int(code), most) for code in different]
         self.truth: Indices = different % most
         self.sizes = np.array([len(kinds[k].domain) for k, _ in self.variables])
@@ -243,9 +245,6 @@ class ObservedAnswers:
         self._starts = np.array([s.start for s in column_slices(program.inputs).values()])
         self._spans = [*column_slices(program.outputs).values()]
         self.right = self.codes(rows)
-        self._refuse_contradictions()
-
-    def _refuse_contradictions(self) -> None:
         for row in self.rows[self.right == CONTRADICTORY].tolist():
             pairs = zip(self.program.inputs, row, strict=True)
             values_text = ", ".join(f"{a.name} = {show_value(a.domain[p])}" for a, p in pairs)
@@ -256,47 +255,48 @@ class ObservedAnswers:
 
     @property
     def is_tabled(self) -> bool:
-        """Whether the answers of all combinations that can be read are held in a table."""
+        """Whether there is a table of the answers to all combinations."""
         return prod(self._input_sizes) <= MAX_TABLE
 
     @cached_property
     def _table(self) -> Indices:
-        return self._inferred(_combinations(self._input_sizes)).reshape(self._input_sizes)
+        return self._infer_codes(_combinations(self._input_sizes)).reshape(self._input_sizes)
 
     def codes(self, combinations: Indices) -> Indices:
-        """Return a code for the answer to each combination (n, inputs): equal for equal answers.
+        """Return the code of the answer to each combination (n, inputs): equal for equal answers.
 
-        Cost: one inference for each different combination, or for all there are, once.
+        Cost: one inference for each distinct combination, or one for the table.
         """
         if self.is_tabled:
             return np.asarray(self._table[tuple(combinations.T)])
         different, which = np.unique(combinations, axis=0, return_inverse=True)
-        return self._inferred(different)[which.ravel()]
+        return self._infer_codes(different)[which.ravel()]
 
-    def _inferred(self, combinations: Indices) -> Indices:
+    def _infer_codes(self, combinations: Indices) -> Indices:
+        """Return the codes of inferred answers, in blocks."""
         parts = [
-            self._numbered(self.possible(combinations[start : start + BLOCK]))
+            self._answer_codes(self.possible(combinations[start : start + BLOCK]))
             for start in range(0, len(combinations), BLOCK)
         ]
         return np.concatenate(parts)
 
-    def _numbered(self, possible: BoolArray) -> Indices:
-        """Return the code of each row of answers, the same in all calls."""
+    def _answer_codes(self, possible: BoolArray) -> Indices:
+        """Return the code of each row of answers, consistent between calls."""
         packed = np.ascontiguousarray(np.packbits(possible, axis=1))
         keys, first, which = np.unique(
             packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True
         )
-        lost = [not all(possible[i, span].any() for span in self._spans) for i in first]
-        numbers = [
-            CONTRADICTORY if none else self._codes.setdefault(key.tobytes(), len(self._codes))
-            for key, none in zip(keys, lost, strict=True)
+        has_answer = [all(possible[i, span].any() for span in self._spans) for i in first]
+        codes = [
+            self._codes.setdefault(key.tobytes(), len(self._codes)) if is_valid else CONTRADICTORY
+            for key, is_valid in zip(keys, has_answer, strict=True)
         ]
-        return np.array(numbers, dtype=np.int64)[which]
+        return np.array(codes, dtype=np.int64)[which]
 
     def possible(self, combinations: Indices, unknown: BoolArray | None = None) -> BoolArray:
-        """Return which values of the outputs are fully possible; none where rules contradict.
+        """Return which output values are fully possible (n, values); none if rules contradict.
 
-        Values that are `unknown` count as all possible.
+        All values of `unknown` inputs are possible.
         """
         degrees = np.zeros((len(combinations), sum(self._input_sizes)))
         np.put_along_axis(degrees, combinations + self._starts, 1.0, axis=1)

@@ -1,12 +1,12 @@
-"""The remappings that keep answers right: all of them value by value, or some by a SAT solver.
+"""Search of the remappings that keep answers right: enumeration, or a SAT solver.
 
-The observed combinations join variables into groups; what one group is read as does not matter for
-the others, so that the counts of groups are multiplied.
+The observed combinations connect variables into groups. The remappings of groups are independent,
+so the counts of groups are multiplied.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -16,26 +16,26 @@ from pinesy.concepts.clauses import exactly_one
 from pinesy.concepts.observed_answers import Indices, ObservedAnswers
 from pinesy.exceptions import needing
 
-#: Partial remappings that are held at a time; where there are more, a solver takes over.
+#: The most partial remappings that are enumerated; a solver searches if there are more.
 MAX_PARTIAL = 1 << 17
-#: Combinations that are looked up at a time.
+#: The most combinations that are looked up at a time.
 MAX_CELLS = 1 << 21
-#: Combinations that are inferred to extend one variable, where there is no table of answers.
+#: The most combinations that are inferred for one variable, without a table of answers.
 MAX_INFERRED = 1 << 18
-#: Deterministic, and takes clauses between calls.
+#: Deterministic and incremental.
 SOLVER = "cadical153"
-#: Combinations with a wrong answer that are learned from at a time.
+#: The most combinations with a wrong answer that become clauses at a time.
 MAX_LEARNED = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Variables that observed combinations join, directly or through others.
+    """A connected component of variables; observed combinations connect their variables.
 
     Attributes
     ----------
-    variables : their numbers
-    rows : the combinations that hold one of them
+    variables : the indices of the variables
+    rows : the indices of the combinations with one of them
     """
 
     variables: Indices
@@ -44,14 +44,14 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class GroupRemappings:
-    """The remappings of values that observed combinations join.
+    """The remappings of a group of variables.
 
     Attributes
     ----------
-    variables : the numbers of the values among all
-    maps : what each is read as (n, variables), as positions; the true remapping is the first
-    exact : whether these are all
-    labels : the numbers of a smallest set of values whose labels leave the true one alone
+    variables : the indices of the variables
+    maps : the position that each variable is read as (n, variables); the true remapping is first
+    exact : whether these are all remappings
+    labels : the indices of a smallest set of variables whose labels leave only the true remapping
     """
 
     variables: Indices
@@ -61,9 +61,9 @@ class GroupRemappings:
 
 
 def variable_groups(answers: ObservedAnswers) -> list[Group]:
-    """Return the groups of the variables that are not labelled.
+    """Return the connected components of the variables that are not labelled.
 
-    Each variable takes the least index of those it is joined with, until nothing changes.
+    Each variable takes the least index of its neighbours until convergence.
     """
     free = np.flatnonzero(~answers.fixed)
     n, variables = (
@@ -84,14 +84,14 @@ def variable_groups(answers: ObservedAnswers) -> list[Group]:
     ]
 
 
-def _counted(answers: ObservedAnswers, group: Group) -> Indices | None:
+def _enumerate_remappings(answers: ObservedAnswers, group: Group) -> Indices | None:
     """Return all remappings (n, variables) of a group that keep its answers right, sorted.
 
-    None if there are too many partial ones on the way. Cost: for each variable, the partial
-    remappings times its values times the combinations that it completes.
+    None if there are too many partial remappings. Cost: for each variable, the partial remappings
+    times its values times the combinations that it completes.
     """
     maps = answers.truth[None, :]
-    for variable, rows in _steps(answers, group):
+    for variable, rows in _variable_order(answers, group):
         size = int(answers.sizes[variable])
         if len(maps) * size > MAX_PARTIAL:
             return None
@@ -99,32 +99,33 @@ def _counted(answers: ObservedAnswers, group: Group) -> Indices | None:
             return None
         maps = np.repeat(maps, size, axis=0)
         maps[:, variable] = np.tile(np.arange(size), len(maps) // size)
-        maps = _right(answers, maps, rows)
+        maps = _filter_right(answers, maps, rows)
     return sort_remappings(maps[:, group.variables], answers.truth[group.variables])
 
 
-def _steps(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Indices]]:
-    """Yield the variables one by one, each with the combinations that it completes.
+def _variable_order(answers: ObservedAnswers, group: Group) -> Iterator[tuple[int, Indices]]:
+    """Yield the variables in search order, each with the rows of combinations that it completes.
 
-    The one that completes most comes first, then the one that begins or continues most.
+    Greedy: the one that completes most combinations, then the one that continues most.
     """
-    numbers = group.variables
+    variables = group.variables
     holds = np.zeros((len(group.rows), len(answers.truth)), dtype=bool)
     np.put_along_axis(holds, answers.variable_of[group.rows], True, axis=1)
-    holds = holds[:, numbers]
-    left = list(range(len(numbers)))
-    while left:
-        open_ones = holds[:, left].sum(axis=1)
-        begun = (open_ones > 0) & (open_ones < holds.sum(axis=1))
-        completes = holds[open_ones == 1][:, left].sum(axis=0)
-        continues = holds[begun][:, left].sum(axis=0)
-        # the last key is the first to be looked at
-        best = left.pop(int(np.lexsort((-holds[:, left].sum(axis=0), -continues, -completes))[0]))
-        yield int(numbers[best]), group.rows[(open_ones == 1) & holds[:, best]]
+    holds = holds[:, variables]
+    remaining = list(range(len(variables)))
+    while remaining:
+        n_open = holds[:, remaining].sum(axis=1)
+        begun = (n_open > 0) & (n_open < holds.sum(axis=1))
+        completes = holds[n_open == 1][:, remaining].sum(axis=0)
+        continues = holds[begun][:, remaining].sum(axis=0)
+        total = holds[:, remaining].sum(axis=0)
+        # lexsort: the last key is the primary one
+        best = remaining.pop(int(np.lexsort((-total, -continues, -completes))[0]))
+        yield int(variables[best]), group.rows[(n_open == 1) & holds[:, best]]
 
 
-def _right(answers: ObservedAnswers, maps: Indices, rows: Indices) -> Indices:
-    """Return the remappings that give the right answers for rows."""
+def _filter_right(answers: ObservedAnswers, maps: Indices, rows: Indices) -> Indices:
+    """Return the remappings that give the right answers for some rows."""
     width = answers.variable_of.shape[1]
     while len(rows):
         step = max(1, MAX_CELLS // (max(1, len(maps)) * width))
@@ -136,15 +137,15 @@ def _right(answers: ObservedAnswers, maps: Indices, rows: Indices) -> Indices:
 
 
 def sort_remappings(maps: Indices, truth: Indices) -> Indices:
-    """Return remappings with those first that read fewest values wrongly: the true one."""
+    """Return remappings sorted by the number of wrong values, so the true one is first."""
     wrong = (maps != truth).sum(axis=1)
     return maps[np.lexsort((*maps.T[::-1], wrong))]
 
 
 def smallest_hitting_set(sets: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return a smallest set that has an element of each of some non-empty sets.
+    """Return a smallest set with an element of each of some non-empty sets.
 
-    By iterative deepening, branching on the elements of the smallest set that is not hit.
+    Iterative deepening, branching on the elements of the smallest set that is not hit.
 
     Examples
     --------
@@ -153,35 +154,35 @@ def smallest_hitting_set(sets: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """
     ordered = sorted({tuple(sorted(s)) for s in sets}, key=lambda s: (len(s), s))
     size = 0
-    while (hitting := _hitting(ordered, (), size)) is None:
+    while (hitting := _find_hitting_set(ordered, (), size)) is None:
         size += 1
     return tuple(sorted(hitting))
 
 
-def _hitting(
+def _find_hitting_set(
     sets: Sequence[tuple[int, ...]], elements: tuple[int, ...], left: int
 ) -> tuple[int, ...] | None:
-    """Return the elements chosen and at most `left` more that hit all sets, if there are such."""
+    """Return `elements` and at most `left` more that hit all sets, or None."""
     missed = [s for s in sets if not set(s) & set(elements)]
     if not missed:
         return elements
     for element in missed[0] if left else ():
-        hitting = _hitting(missed, (*elements, element), left - 1)
+        hitting = _find_hitting_set(missed, (*elements, element), left - 1)
         if hitting is not None:
             return hitting
     return None
 
 
 def distinguishing_labels(maps: Indices, truth: Indices) -> tuple[int, ...]:
-    """Return a smallest set of columns that tells all remappings from the true one."""
+    """Return a smallest set of columns in which every remapping differs from the true one."""
     wrong = np.unique(maps != truth, axis=0)
     return smallest_hitting_set([np.flatnonzero(row).tolist() for row in wrong if row.any()])
 
 
-def remapped(answers: ObservedAnswers, group: Group, limit: int) -> GroupRemappings:
-    """Return the remappings of a group: counted if they are few, else by a solver."""
+def group_remappings(answers: ObservedAnswers, group: Group, limit: int) -> GroupRemappings:
+    """Return the remappings of a group: enumerated if they are few, else by a solver."""
     truth, numbers = answers.truth[group.variables], group.variables
-    maps, exact = _counted(answers, group), True
+    maps, exact = _enumerate_remappings(answers, group), True
     if maps is not None:
         labels = distinguishing_labels(maps, truth)
     else:
@@ -201,14 +202,13 @@ def _pysat() -> tuple[Any, Any]:
 
 
 class RemappingSolver:
-    """Finds remappings of a group that keep all its answers right, one by one.
+    """Finds remappings of a group that keep all its answers right, one by one, with a SAT solver.
 
-    A variable of the solver says that a value is read as another. It is given what answers forbid
-    lazily: it proposes a remapping, the rules are inferred with it for all observed combinations at
-    once, and each one with a wrong answer forbids what was read. Values that do not matter for the
-    wrong answer are left out of that: with them unknown, the right answer is still not fully
-    possible, and it would be if any reading of them allowed it, as inferred degrees rise with those
-    of inputs.
+    A literal states that a value is read as another. Clauses are generated lazily: the solver
+    proposes a remapping, the rules infer the answers of all observed combinations, and each wrong
+    answer becomes a clause that forbids its readings. Values that do not matter for the wrong
+    answer are not in the clause: with them unknown, the right answer is still not fully possible,
+    and inference is monotone.
 
     Parameters
     ----------
@@ -224,25 +224,22 @@ class RemappingSolver:
         self._first = np.concatenate([[1], 1 + np.cumsum(sizes)])
         self._column = {int(v): column for column, v in enumerate(group.variables)}
         self._solver = solver(name=SOLVER)
-        # While this holds, something is read wrongly.
+        # A literal that is assumed to exclude the true remapping.
         self._is_wrong = int(self._first[-1])
-        self._say_that_each_is_read_as_one()
-        self._solver.add_clause([-self._is_wrong, *(-lit for lit in self._literals(self._truth))])
-
-    def _say_that_each_is_read_as_one(self) -> None:
         fresh = count(self._is_wrong + 1)
-        for first, stop in zip(self._first[:-1].tolist(), self._first[1:].tolist(), strict=True):
+        for first, stop in pairwise(self._first.tolist()):
             for clause in exactly_one(range(first, stop), fresh):
                 self._solver.add_clause(clause)
+        self._solver.add_clause([-self._is_wrong, *(-lit for lit in self._literals(self._truth))])
 
     def _literals(self, readings: Indices) -> list[int]:
-        """Return the literals that say what each variable is read as."""
+        """Return the literals of the readings of all variables."""
         return list(map(int, self._first[:-1] + readings))
 
     def remappings(self, limit: int) -> tuple[Indices, bool]:
         """Return up to `limit` remappings (n, variables), and whether these are all."""
         maps: list[Indices] = []
-        while (readings := self._next([])) is not None:
+        while (readings := self._solve([])) is not None:
             if len(maps) == limit:
                 return np.array(maps), False
             maps.append(readings)
@@ -250,35 +247,35 @@ class RemappingSolver:
         return np.array(maps), True
 
     def labels(self, maps: Indices) -> tuple[int, ...]:
-        """Return a smallest set of variables whose labels leave the true remapping alone.
+        """Return a smallest set of variables whose labels leave only the true remapping.
 
-        Some `maps` are known. A smallest set for those is tried; what is still read wrongly with
-        these labels is one more, until nothing is.
+        Implicit hitting sets: find a smallest set for the known `maps`; if the solver finds another
+        remapping with these labels, add it, and repeat.
         """
         wrong = [np.flatnonzero(row).tolist() for row in maps != self._truth]
         with self._hitman(bootstrap_with=[row for row in wrong if row]) as hitting:
             while True:
                 columns = sorted(hitting.get() or ())
                 labelled = [self._literals(self._truth)[column] for column in columns]
-                readings = self._next([self._is_wrong, *labelled])
+                readings = self._solve([self._is_wrong, *labelled])
                 if readings is None:
                     return tuple(columns)
                 hitting.hit(np.flatnonzero(readings != self._truth).tolist())
 
-    def _next(self, assumptions: Sequence[int]) -> Indices | None:
-        """Return a remapping under which all answers are right, or None."""
+    def _solve(self, assumptions: Sequence[int]) -> Indices | None:
+        """Return a remapping that keeps all answers right, or None."""
         while self._solver.solve(assumptions=list(assumptions)):
             model = np.array(self._solver.get_model()[: self._first[-1] - 1])
             readings: Indices = np.flatnonzero(model > 0) + 1 - self._first[:-1]
-            clauses = self._forbidden(readings)
+            clauses = self._violated_clauses(readings)
             if not clauses:
                 return readings
             for clause in clauses:
                 self._solver.add_clause(clause)
         return None
 
-    def _forbidden(self, readings: Indices) -> list[list[int]]:
-        """Return what the combinations that a remapping gives wrong answers for forbid."""
+    def _violated_clauses(self, readings: Indices) -> list[list[int]]:
+        """Return clauses that forbid a remapping, one for each combination with a wrong answer."""
         answers, rows = self._answers, self._group.rows
         maps = answers.truth.copy()
         maps[self._group.variables] = readings
@@ -288,23 +285,23 @@ class RemappingSolver:
         if not len(wrong):
             return []
         variables = answers.variable_of[wrong]
-        unknown = self._without_need(wrong, maps[variables])
+        unknown = self._irrelevant_entries(wrong, maps[variables])
         needed = np.where(unknown | answers.fixed[variables], -1, variables)
         literals = self._literals(readings)
         sets = {tuple(sorted({self._column[v] for v in row if v >= 0})) for row in needed.tolist()}
         return [[-literals[column] for column in columns] for columns in sorted(sets)]
 
-    def _without_need(self, rows: Indices, readings: Indices) -> BoolArray:
+    def _irrelevant_entries(self, rows: Indices, readings: Indices) -> BoolArray:
         """Return which entries of combinations do not matter for their wrong answers.
 
-        One column after the other is taken as unknown, in all combinations at once.
+        Greedy: one column after the other is made unknown, in all combinations at once.
         """
         answers = self._answers
         right = answers.possible(answers.rows[rows])
         unknown = np.zeros(readings.shape, dtype=bool)
         for column in range(readings.shape[1]):
             candidate = unknown.copy()
-            # all entries of a value are read alike, so they are unknown together
+            # all entries of a variable have one reading, so they are unknown together
             same = answers.variable_of[rows] == answers.variable_of[rows, column][:, None]
             candidate |= same & ~answers.fixed[answers.variable_of[rows]]
             excluded = (right & ~answers.possible(readings, candidate)).any(axis=1)

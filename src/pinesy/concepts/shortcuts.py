@@ -1,6 +1,6 @@
-"""Reasoning shortcuts: ways to read concepts wrongly that no observed answer tells."""
+"""Reasoning shortcuts: remappings of concepts that keep all observed answers right."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, product
@@ -23,25 +23,25 @@ from pinesy.concepts.observed_answers import (
     labelled_values,
     observed_rows,
 )
-from pinesy.concepts.remapping_search import GroupRemappings, remapped, variable_groups
+from pinesy.concepts.remapping_search import GroupRemappings, group_remappings, variable_groups
 from pinesy.exceptions import DegreeError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, Outputs, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.syntax.writer import show_value
 
-#: What values of each kind are read as, by the name of the kind.
+#: For each kind the prediction for each true value.
 Readings = dict[str, dict[Hashable, Hashable]]
 
 
 @dataclass(frozen=True)
 class Remapping:
-    """What each observed value is read as, by the name of its kind."""
+    """A map from the true values of each kind to the values that a network predicts."""
 
     readings: Readings
 
     @cached_property
     def wrong(self) -> Readings:
-        """What is read as another value."""
+        """The readings of values that are mapped to another value."""
         by_kind = {
             kind: {value: other for value, other in pairs.items() if value != other}
             for kind, pairs in self.readings.items()
@@ -50,11 +50,11 @@ class Remapping:
 
     @property
     def is_true(self) -> bool:
-        """Whether every value is read as what it is."""
+        """Whether every value is mapped to itself."""
         return not self.wrong
 
     def __str__(self) -> str:
-        """Return what is read wrongly, such as ``"2 as 3, 3 as 2, 4 as 3"``."""
+        """Return the wrong readings, such as ``"2 as 3, 3 as 2, 4 as 3"``."""
         if self.is_true:
             return "all right"
         parts = {
@@ -72,10 +72,10 @@ class Shortcuts:
 
     Attributes
     ----------
-    kinds : the kinds of inputs; those of a kind are read by one network
-    combinations : how many different combinations of values were observed
-    groups : remappings of values that do not depend on those of other groups
-    limit : how many are listed
+    kinds : the kinds of inputs; inputs of a kind share a network
+    combinations : the number of distinct combinations of values observed
+    groups : independent groups of values, with their remappings
+    limit : the most remappings that are listed
     """
 
     kinds: tuple[ConceptKind, ...]
@@ -86,7 +86,7 @@ class Shortcuts:
 
     @property
     def count(self) -> int:
-        """How many remappings there are, the true one included; at least so many if not `exact`."""
+        """The number of remappings with the true one; a lower bound if not `exact`."""
         return prod(len(group.maps) for group in self.groups)
 
     @property
@@ -97,23 +97,26 @@ class Shortcuts:
     @property
     def remappings(self) -> list[Remapping]:
         """The first `limit` remappings; the very first is the true one."""
-        return list(islice(self._remappings(), self.limit))
-
-    def _remappings(self) -> Iterator[Remapping]:
-        for choice in product(*(group.maps for group in self.groups)):
+        remappings = []
+        for choice in islice(product(*(group.maps for group in self.groups)), self.limit):
             readings = self._answers.truth.copy()
             for group, group_readings in zip(self.groups, choice, strict=True):
                 readings[group.variables] = group_readings
-            yield self._remapping(readings)
+            remappings.append(self._remapping(readings))
+        return remappings
 
     def _remapping(self, indices: Indices) -> Remapping:
+        """Return the remapping with the positions that all variables are read as."""
         readings: Readings = {}
         for (k, value), other in zip(self._answers.variables, indices.tolist(), strict=True):
             kind = self.kinds[k]
             readings.setdefault(kind.name, {})[kind.domain[value]] = kind.domain[other]
         return Remapping(readings)
 
-    def _by_kind(self, variables: Iterable[tuple[int, int]]) -> dict[str, tuple[Hashable, ...]]:
+    def _values_by_kind(
+        self, variables: Iterable[tuple[int, int]]
+    ) -> dict[str, tuple[Hashable, ...]]:
+        """Return the values of variables (kind, position) by the name of the kind."""
         values: dict[str, tuple[Hashable, ...]] = {}
         for k, value in variables:
             kind = self.kinds[k]
@@ -124,26 +127,26 @@ class Shortcuts:
     def labels(self) -> dict[str, tuple[Hashable, ...]]:
         """A smallest set of values, by kind, whose labels would leave only the true remapping."""
         indices = sorted(index for group in self.groups for index in group.labels)
-        return self._by_kind(self._answers.variables[index] for index in indices)
+        return self._values_by_kind(self._answers.variables[index] for index in indices)
 
     @property
     def unobserved(self) -> dict[str, tuple[Hashable, ...]]:
-        """Values, by kind, that were never observed: no answer says what they are read as."""
+        """The values of each kind that were never observed; they may be read as any value."""
         variables = ((k, i) for k, kind in enumerate(self.kinds) for i in range(len(kind.domain)))
         known = set(self._answers.variables)
-        return self._by_kind(variable for variable in variables if variable not in known)
+        return self._values_by_kind(variable for variable in variables if variable not in known)
 
     # --- networks ------------------------------------------------------------------------------
 
     def looks_like(
         self, checks: ConceptCheck | Mapping[Any, ConceptCheck]
     ) -> tuple[Remapping, float]:
-        """Return the remapping that a network comes nearest to, and the share that fits it.
+        """Return the remapping nearest to a network, and the share of inputs that agree with it.
 
         Parameters
         ----------
-        checks : what `check_concepts` says of the network of each kind, by the name of the kind or
-            of an input; for one kind, this alone
+        checks : the result of `check_concepts` for each kind, by the name of the kind or of an
+            input; for one kind, the result itself
         """
         by_name = checks if isinstance(checks, Mapping) else {self.kinds[0].name: checks}
         confusions = {k: check.confusion for _, k, check in by_kind(self.kinds, by_name)}
@@ -165,11 +168,11 @@ class Shortcuts:
         return self._remapping(indices), fits / max(1, total)
 
     @cached_property
-    def _may_be_read(self) -> list[BoolArray]:
-        """For each kind, whether a value (rows) is read as another by some remapping.
+    def _possible_readings(self) -> list[BoolArray]:
+        """For each kind, whether some remapping reads a value (rows) as another (columns).
 
-        One that was not observed may be read as anything, and so may those whose remappings were
-        not all found.
+        Values that were not observed may be read as any value, and so may those of groups that are
+        not `exact`.
         """
         relation = [np.ones((len(kind.domain),) * 2, dtype=bool) for kind in self.kinds]
         for k, value in self._answers.variables:
@@ -181,11 +184,10 @@ class Shortcuts:
         return relation
 
     def cautious(self, evidence: Mapping[Any, Any]) -> dict[str, FloatArray]:
-        """Return what a network sees, as far as answers alone tell what it means by it.
+        """Return evidence that is valid whichever remapping a network has learned.
 
-        A value is as possible as any that some remapping reads it as: ``max_alpha
-        pi(alpha(v))``. Whichever of the remappings the network has learned, the true value is as
-        possible as what it reads.
+        A value is as possible as any value that some remapping reads it as: ``max_alpha
+        pi(alpha(v))``. So the true value is at least as possible as the value that is read.
 
         Parameters
         ----------
@@ -197,7 +199,7 @@ class Shortcuts:
         """
         cautious: dict[str, FloatArray] = {}
         for name, k, content in by_kind(self.kinds, evidence):
-            relation = self._may_be_read[k]
+            relation = self._possible_readings[k]
             degrees = np.asarray(content, dtype=np.float64)
             if degrees.ndim not in (1, 2) or degrees.shape[-1] != len(relation):
                 raise DegreeError(
@@ -207,10 +209,10 @@ class Shortcuts:
             cautious[name] = np.where(relation, degrees[..., None, :], 0.0).max(axis=-1)
         return cautious
 
-    # --- words -------------------------------------------------------------------------------
+    # --- text --------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        """Return the count, the remappings and the labels, for reading."""
+        """Return the count, the remappings and the labels as text."""
         few = "" if self.exact else "at least "
         maps, combos = counted(self.count, "remapping"), counted(self.combinations, "combination")
         keep = "keeps" if self.count == 1 else "keep"
@@ -221,24 +223,22 @@ class Shortcuts:
             else ""
         )
         lines = [f"{few}{maps} of concepts{product_text} {keep} the answers to {combos} right"]
+        notes = []
+        if self.unobserved:
+            notes = [f"never observed, so read as anything: {_values_text(self.unobserved)}"]
         if self.count == 1:
-            return "\n".join([*lines, "no shortcut: the answers tell the concepts", *self._notes()])
+            return "\n".join([*lines, "no shortcut: the answers tell the concepts", *notes])
         lines += [f"{i + 1:>5}. {remapping}" for i, remapping in enumerate(self.remappings)]
         if self.count > self.limit:
             lines.append(f"       ... and {self.count - self.limit:,} more (limit={self.limit})")
         labels = sum(map(len, self.labels.values()))
         lines.append(
-            f"{counted(labels, 'label')} would leave only the true one: {_listed(self.labels)}"
+            f"{counted(labels, 'label')} would leave only the true one: {_values_text(self.labels)}"
         )
-        return "\n".join([*lines, *self._notes()])
-
-    def _notes(self) -> list[str]:
-        if not self.unobserved:
-            return []
-        return [f"never observed, so read as anything: {_listed(self.unobserved)}"]
+        return "\n".join([*lines, *notes])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data, with values as they are."""
+        """Return the count, remappings and labels as plain data."""
         return {
             "count": self.count,
             "exact": self.exact,
@@ -257,8 +257,9 @@ class Shortcuts:
         }
 
 
-def _listed(values: Mapping[str, Iterable[Hashable]]) -> str:
-    texts = (f"{', '.join(map(show_value, those))} ({kind})" for kind, those in values.items())
+def _values_text(values: Mapping[str, Iterable[Hashable]]) -> str:
+    """Return values with the names of their kinds."""
+    texts = (f"{', '.join(map(show_value, group))} ({kind})" for kind, group in values.items())
     return "; ".join(texts)
 
 
@@ -273,13 +274,13 @@ def shortcuts(
 ) -> Shortcuts:
     """Return the remappings of concepts that keep every observed answer right.
 
-    A remapping ``alpha`` says, for each kind of inputs, what a network reads each value as. It
-    fits if ``f(alpha(x)) = f(x)`` for all observed ``x``, where ``f`` are the rules: the set of
-    fully possible values of each output. The true one, which reads all values as what they are,
-    always fits; all others are shortcuts (docs/shortcuts.md).
+    A remapping ``alpha`` maps, for each kind of inputs, each value to the value that a network
+    reads. It keeps the answers right if ``f(alpha(x)) = f(x)`` for all observed ``x``, where
+    ``f(x)`` is the set of fully possible values of each output. The identity, the true remapping,
+    always does; all others are shortcuts (docs/shortcuts.md).
 
-    They are counted value by value, and where there are too many partial ones found by a SAT
-    solver, which needs the extra ``shortcuts``.
+    Remappings are enumerated value by value; if there are too many partial ones, a SAT solver finds
+    them, which needs the extra ``shortcuts``.
 
     Parameters
     ----------
@@ -287,11 +288,12 @@ def shortcuts(
     observed : the combinations of true values in the data. Rows of values, in the order of the
         inputs; a dict or a table of columns; a condition such as ``"left + right < 5"``, or a
         function of the values; None for all combinations
-    kinds : inputs that share a network, by what they are called; those left out have one each. By
-        default those with equal domains share one.
+    kinds : inputs that share a network, by the name of the kind; other inputs have one each. By
+        default inputs with equal domains share one.
     labelled : by kinds or inputs, values that are known to be read correctly
-    outputs : what the answers are; by default the attributes that no premise uses
-    limit : how many are listed. It bounds the count only where the solver counts, and is said then.
+    outputs : the attributes of the answers; by default those that no premise uses
+    limit : the most remappings that are listed. It limits the count only if the solver counts, and
+        then `exact` is False.
 
     Examples
     --------
@@ -310,5 +312,5 @@ def shortcuts(
     shared = concept_kinds(program.inputs, kinds)
     rows = observed_rows(observed, program.inputs)
     answers = ObservedAnswers(program, shared, rows, labelled_values(shared, labelled))
-    groups = tuple(remapped(answers, group, limit) for group in variable_groups(answers))
+    groups = tuple(group_remappings(answers, group, limit) for group in variable_groups(answers))
     return Shortcuts(shared, len(rows), groups, limit, answers)

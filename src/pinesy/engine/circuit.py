@@ -1,8 +1,8 @@
 """Expressions of min and max over possibility degrees, shared and simplified exactly.
 
-Min and max form a distributive lattice, so ``min(x, max(x, y)) = x`` and its kin hold for all
-numbers, bit for bit. A circuit builds each distinct expression once and applies these laws as it
-builds; most of a rule base's work disappears here, before any number is seen.
+Min and max form a distributive lattice, so laws such as ``min(x, max(x, y)) = x`` hold for all
+numbers, bit for bit. A circuit builds each distinct expression once and applies these laws at
+compile time, which removes most of the work of a rule base.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,15 +13,15 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy._common.validation import BoolArray
 
-#: The operations: MAX and MIN of a list; in programs also the max of mins of pairs, the min of
-#: maxes of pairs (which is 3), and output.
+#: The operations: MAX and MIN of a list; in programs also the max of mins of pairs (MAXMIN), the
+#: min of maxes of pairs (``MAXMIN + 1``), and STORE, which writes an output.
 MAX, MIN, MAXMIN, STORE = 0, 1, 2, 4
 ZERO, ONE = 0, 1
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The input ``Pi(a in A)``: `attribute` counts the circuit's inputs, `mask` gives `A`."""
+    """The possibility ``Pi(a in A)``: the index of an input attribute, and the mask of `A`."""
 
     attribute: int
     mask: int
@@ -29,16 +29,20 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """The rule parameter number `index` (``s_1, r_1, s_2, r_2, ...``)."""
+    """A rule parameter, by its index in ``s_1, r_1, s_2, r_2, ...``."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A min or max: `children` is how to compute it, `terms` the operands it comes down to.
+    """A min or max.
 
-    For a min these are bits, each the place of a term in the circuit's order.
+    Attributes
+    ----------
+    op : MIN or MAX
+    children : the node ids it is computed from
+    terms : its operands after simplification: for a max node ids, for a min a mask of term indices
     """
 
     op: int
@@ -47,13 +51,13 @@ class Node:
 
 
 class Circuit:
-    """Hash-consed min/max expressions; an expression is the number of its node.
+    """Hash-consed min/max expressions; an expression is the id of its node.
 
     Parameters
     ----------
-    full : the mask of the whole domain of each input attribute
-    normalised : whether ``Pi(D_a) = 1`` is known for each of them
-    n_columns : how many parameters to begin with, as `columns`
+    full : the mask of the domain of each input attribute
+    normalised : for each input attribute whether ``Pi(D_a) = 1`` is known
+    n_columns : the number of parameters to create, as `columns`
     """
 
     def __init__(self, full: Sequence[int], normalised: Sequence[bool], n_columns: int = 0) -> None:
@@ -61,7 +65,7 @@ class Circuit:
         self.normalised = tuple(normalised)
         self.nodes: list[Node | Facet | Parameter | None] = [None, None]  # ZERO and ONE
         self._known: dict[object, int] = {}
-        self._order = _Order(self)
+        self._order = _TermOrder(self)
         self.columns = [self.parameter(index) for index in range(n_columns)]
 
     def facet(self, attribute: int, mask: int) -> int:
@@ -73,7 +77,7 @@ class Circuit:
         return self._leaf(Facet(attribute, mask))
 
     def parameter(self, index: int) -> int:
-        """Return the rule parameter number `index`."""
+        """Return the rule parameter of an index."""
         return self._leaf(Parameter(index))
 
     def premise(
@@ -101,45 +105,44 @@ class Circuit:
     def join(self, operands: Iterable[int]) -> int:
         """Return the maximum of the operands.
 
-        Facets of one attribute unite: ``max(Pi(A), Pi(B)) = Pi(A or B)``. A min drops out when
-        one of its terms is below another operand, and the whole is 1 when each term of a min
-        makes 1 with the rest (``max(lambda, rho) = 1`` for normalised inputs).
+        Facets of one attribute unite: ``max(Pi(A), Pi(B)) = Pi(A or B)``. A min is absorbed when
+        one of its terms is below another operand. The maximum is 1 when each term of a min has
+        maximum 1 with the facets (``max(lambda, rho) = 1`` for normalised inputs).
         """
         children = [c for c in dict.fromkeys(operands) if c != ZERO]
-        masks, others = self.united(children)
+        masks, others = self.split_join(children)
         if ONE in others or any(self.facet(a, m) == ONE for a, m in masks.items()):
             return ONE
-        left = {o for o in others if not self._below_join(o, masks, others)}
-        if any(self._completes(o, masks) for o in left):
+        remaining = {o for o in others if not self._is_absorbed(o, masks, others)}
+        if any(self._makes_one(o, masks) for o in remaining):
             return ONE
-        terms = tuple(sorted({self.facet(a, m) for a, m in masks.items()} | left))
+        terms = tuple(sorted({self.facet(a, m) for a, m in masks.items()} | remaining))
         if len(terms) <= 1:
             return terms[0] if terms else ZERO
-        same = sum(len(self._operands(c)) for c in children) == len(terms)
+        same = sum(len(self._max_terms(c)) for c in children) == len(terms)
         return self._node(MAX, children if same else terms, terms)
 
     def meet(self, operands: Iterable[int]) -> int:
-        """Return the minimum of the operands, without those that another one is below."""
+        """Return the minimum of the operands, without those that are above another operand."""
         children = [c for c in dict.fromkeys(operands) if c != ONE]
         if ZERO in children:
             return ZERO
-        bits = self._lowest_terms(children)
-        if bits.bit_count() <= 4:  # quicker than by way of the operands, and often all there is
+        bits = self._minimal_terms(children)
+        if bits.bit_count() <= 4:  # cheaper than from the operands, and often exactly these
             children = self._order.terms(bits)
         if len(children) <= 1:
             return children[0] if children else ONE
-        # Computing it from its operands is right even where a term of theirs drops out, and
-        # it shares their work.
+        # Computed from its operands, it shares their work, though some terms may be redundant.
         return self._node(MIN, children, bits)
 
-    def idle(self, operands: Sequence[int]) -> list[bool]:
-        """Return which operands of a minimum are redundant, for all inputs.
+    def redundant_operands(self, operands: Sequence[int]) -> list[bool]:
+        """Return which operands of a minimum are redundant for all inputs.
 
-        One is if each of its terms is, or is above, a term of another operand. Costs one step for
-        each term.
+        An operand is redundant if each of its terms is, or is above, a term of another operand.
+        Linear in the number of terms.
         """
         zeros = sum(operand == ZERO for operand in operands)
-        terms = [0 if o in (ZERO, ONE) else self._bits(o) for o in operands]
+        terms = [0 if o in (ZERO, ONE) else self._min_terms(o) for o in operands]
         once = twice = 0
         for bits in terms:
             once, twice = once | bits, twice | once & bits
@@ -150,57 +153,58 @@ class Circuit:
             for operand, bits in zip(operands, terms, strict=True)
         ]
 
-    def _lowest_terms(self, operands: Iterable[int]) -> int:
-        """Return the terms of a minimum, in bits, without those that another one is below."""
+    def _minimal_terms(self, operands: Iterable[int]) -> int:
+        """Return the mask of the terms of a minimum, without those that are above another term."""
         bits = 0
         for operand in operands:
-            bits = self._order.lowest(bits, self._bits(operand))
+            bits = self._order.minimal_union(bits, self._min_terms(operand))
         return bits
 
     def chained_meet(self, operands: Iterable[int]) -> int:
         """Return the minimum of the operands, term by term in a fixed order.
 
-        So minima that begin with the same terms share their work, as along the prefix tree.
+        Minima with a common prefix of terms share its nodes.
         """
         children = [c for c in dict.fromkeys(operands) if c != ONE]
         if ZERO in children:
             return ZERO
         value = ONE
-        for term in self._order.terms(self._lowest_terms(children)):
+        for term in self._order.terms(self._minimal_terms(children)):
             value = self.meet([value, term])
         return value
 
-    def subsets(self, members: BoolArray, values: Sequence[int]) -> list[int]:
-        """Return the max over each column of `members` (values x subsets), by way of atoms."""
-        marked, inside = atoms(members)
-        return self.unions([self.largest(values, member) for member in marked], inside)
+    def subset_maxima(self, members: BoolArray, values: Sequence[int]) -> list[int]:
+        """Return the max over each column of `members` (values x subsets); atoms are shared."""
+        atom_members, atom_subsets = atoms(members)
+        maxima = [self.marked_maximum(values, member) for member in atom_members]
+        return self.column_maxima(maxima, atom_subsets)
 
-    def largest(self, values: Sequence[int], marked: BoolArray) -> int:
-        """Return the max of the values that are marked."""
+    def marked_maximum(self, values: Sequence[int], marked: BoolArray) -> int:
+        """Return the max of the marked values."""
         return self.join([values[i] for i in np.flatnonzero(marked).tolist()])
 
-    def unions(self, values: Sequence[int], members: BoolArray) -> list[int]:
-        """Return the max of the values in each column of `members` (values x subsets).
+    def column_maxima(self, values: Sequence[int], members: BoolArray) -> list[int]:
+        """Return the max over each column of `members` (values x subsets).
 
-        Subsets that leave out just one value are joined from prefix and suffix maxima: ``3n`` steps
-        for all of them in place of ``n^2``.
+        Subsets without exactly one value are joined from prefix and suffix maxima: ``3n`` nodes for
+        all of them instead of ``n^2``.
         """
         gaps = np.count_nonzero(members, axis=0) == len(values) - 1
         if np.count_nonzero(gaps) < 3:
-            return [self.largest(values, member) for member in members.T]
-        prefix, suffix = self._running(values), self._running(values[::-1])[::-1]
+            return [self.marked_maximum(values, member) for member in members.T]
+        prefix, suffix = self._prefix_maxima(values), self._prefix_maxima(values[::-1])[::-1]
         nodes = []
         for member, is_gap in zip(members.T, gaps, strict=True):
             gap = int(np.argmin(member))
             sides = [prefix[gap], suffix[gap + 1]]
-            nodes.append(self.join(sides) if is_gap else self.largest(values, member))
+            nodes.append(self.join(sides) if is_gap else self.marked_maximum(values, member))
         return nodes
 
-    def _running(self, atoms: Sequence[int]) -> list[int]:
-        """Return the maxima of the first 0, 1, 2, ... atoms."""
+    def _prefix_maxima(self, values: Sequence[int]) -> list[int]:
+        """Return the maxima of the first 0, 1, 2, ... values."""
         maxima = [ZERO]
-        for atom in atoms:
-            maxima.append(self.join([maxima[-1], atom]))
+        for value in values:
+            maxima.append(self.join([maxima[-1], value]))
         return maxima
 
     def _node(self, op: int, children: Sequence[int], terms: tuple[int, ...] | int) -> int:
@@ -210,26 +214,26 @@ class Circuit:
             self.nodes.append(Node(op, tuple(children), terms))
         return self._known[key]
 
-    def _bits(self, node: int) -> int:
-        """Return the terms of `node` as a min, in bits."""
+    def _min_terms(self, node: int) -> int:
+        """Return the terms of `node` as a min, as a mask of term indices."""
         content = self.nodes[node]
         if isinstance(content, Node) and isinstance(content.terms, int):
             return content.terms
         return 1 << self._order.index_of(node)
 
-    def _operands(self, node: int) -> tuple[int, ...]:
-        """Return the terms of `node` as a max: itself, if it is something else."""
+    def _max_terms(self, node: int) -> tuple[int, ...]:
+        """Return the terms of `node` as a max; of any other node, the node itself."""
         content = self.nodes[node]
         if isinstance(content, Node) and isinstance(content.terms, tuple):
             return content.terms
         return (node,)
 
-    def united(self, children: Iterable[int]) -> tuple[dict[int, int], set[int]]:
-        """Take a maximum apart: a mask for each attribute, and the operands that are not facets."""
+    def split_join(self, children: Iterable[int]) -> tuple[dict[int, int], set[int]]:
+        """Return the united facets of a maximum as masks by attribute, and its other terms."""
         masks: dict[int, int] = {}
         others: set[int] = set()
         for child in children:
-            for term in self._operands(child):
+            for term in self._max_terms(child):
                 leaf = self.nodes[term]
                 if isinstance(leaf, Facet):
                     masks[leaf.attribute] = masks.get(leaf.attribute, 0) | leaf.mask
@@ -237,8 +241,8 @@ class Circuit:
                     others.add(term)
         return masks, others
 
-    def _below_join(self, node: int, masks: dict[int, int], others: set[int]) -> bool:
-        """Return whether the min `node` has a term that is below another operand of the join."""
+    def _is_absorbed(self, node: int, masks: dict[int, int], others: set[int]) -> bool:
+        """Return whether `node` is a min with a term below another operand of a maximum."""
         content = self.nodes[node]
         if not isinstance(content, Node) or not isinstance(content.terms, int):
             return False
@@ -249,8 +253,8 @@ class Circuit:
             for term in self._order.terms(content.terms)
         )
 
-    def _completes(self, node: int, masks: dict[int, int]) -> bool:
-        """Return whether every term of the min `node` makes 1 together with the united facets."""
+    def _makes_one(self, node: int, masks: dict[int, int]) -> bool:
+        """Return whether `node` is a min whose terms all have maximum 1 with the united facets."""
         content = self.nodes[node]
         if not isinstance(content, Node) or not isinstance(content.terms, int):
             return False
@@ -262,17 +266,17 @@ class Circuit:
 
 
 def atoms(members: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Return which values make up each atom of some subsets, and which subsets it is inside of.
+    """Return the atoms of subsets: ``(atoms, values)`` and ``(atoms, subsets)`` membership.
 
-    `members` tells which values (rows) are in which subsets (columns); values in none have no atom.
+    `members` has the values as rows and the subsets as columns; values in no subset have no atom.
     """
     rows, atom_of = np.unique(members, axis=0, return_inverse=True)
     inside = np.flatnonzero(rows.any(axis=1))
     return atom_of.ravel() == inside[:, None], rows[inside]
 
 
-class _Order:
-    """Which terms of minima are below which, kept as bits so that a look-up is one operation."""
+class _TermOrder:
+    """The partial order of the terms of minima, as masks of term indices."""
 
     def __init__(self, circuit: Circuit) -> None:
         self.circuit = circuit
@@ -280,19 +284,19 @@ class _Order:
         self._parts: list[tuple[dict[int, int], set[int]]] = []
         self._index: dict[int, int] = {}
         self._terms: dict[int, list[int]] = {}
-        self._above: list[int] = []  # the bits of the terms above each term
+        self._above: list[int] = []  # for each term the mask of the terms above it
         self._below: list[int] = []
-        #: The terms that a facet of some attribute, or some parameter, is an operand of.
+        #: The terms that contain a facet of an attribute, or a parameter.
         self._users: dict[object, list[int]] = {}
 
     def terms(self, bits: int) -> list[int]:
-        """Return the terms whose bits are set."""
+        """Return the node ids of the terms in a mask."""
         if bits not in self._terms:
             self._terms[bits] = [self.ids[index] for index in positions(bits)]
         return self._terms[bits]
 
-    def lowest(self, bits: int, others: int) -> int:
-        """Return the union without the terms that are above another one."""
+    def minimal_union(self, bits: int, others: int) -> int:
+        """Return the union of two masks, without the terms that are above another term."""
         if bits == 0:
             return others
         for index in positions(others):
@@ -301,20 +305,16 @@ class _Order:
         return bits
 
     def is_above(self, bits: int, others: int) -> bool:
-        """Return whether each of some terms is one of the others, or above one."""
+        """Return whether each term of `bits` is, or is above, a term of `others`."""
         indices = positions(bits & ~others)
         return all(self._below[index] & others for index in indices)
 
     def index_of(self, term: int) -> int:
-        """Return the index of a term; a new one is compared with those that share parts with it."""
-        if term not in self._index:
-            self._index[term] = len(self.ids)
-            self._add(term)
-        return self._index[term]
-
-    def _add(self, term: int) -> None:
-        index = len(self.ids)
-        masks, others = self.circuit.united([term])
+        """Return the index of a term; a new term is compared with those that share its parts."""
+        if term in self._index:
+            return self._index[term]
+        index = self._index[term] = len(self.ids)
+        masks, others = self.circuit.split_join([term])
         self.ids.append(term)
         self._parts.append((masks, others))
         parts: list[object] = [("facet of", a) for a in masks]
@@ -331,6 +331,7 @@ class _Order:
                 self._below[other] |= 1 << index
         for part in parts:
             self._users.setdefault(part, []).append(index)
+        return index
 
     def _leq(self, low: int, high: int) -> bool:
         """Return whether term `low` is at most term `high` for all inputs, given their indices."""

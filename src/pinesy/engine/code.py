@@ -1,4 +1,4 @@
-"""Programs as the kernels run them: how they are assembled, and circuits of columns as programs."""
+"""The code of programs: instructions that the kernels run, and how they are assembled."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,33 +13,33 @@ from pinesy.engine.circuit import MAX, MIN, ONE, STORE, ZERO, Circuit, Node
 from pinesy.engine.templates import IntArray, Template, emit
 from pinesy.rules.attributes import Attribute
 
-#: The most terms of a min that is taken apart to be taken anew with others.
+#: The most terms of a min that is recomputed from its terms, not from shared operands.
 MAX_TERMS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """A program that the kernels run, and where its inputs and outputs stand.
+    """A program for the kernels, and the columns of its inputs and outputs.
 
     Attributes
     ----------
-    inputs : the input attributes; their domains, one after the other, are the input columns
-    columns : the output columns of each attribute whose distribution was asked for
-    degrees : the output columns of each rule set whose premise degrees were asked for
-    coherence : the output column that holds the lowest height behind each attribute, where it
-        is not known to be 1
-    measures : the output columns of the propositions whose possibilities were asked for
+    inputs : the input attributes; their concatenated domains are the input columns
+    columns : the output columns of the distribution of each output attribute
+    degrees : the output columns of the premise degrees, by the output of a rule set
+    coherence : for each attribute the output column of the lowest height of the distributions it
+        depends on, where this is not known to be 1
+    measures : the output columns of the possibilities of propositions
     bounds : the first column of each input attribute, and the number of columns
-    least : the least height that each input must have: 1 for evidence, 0 for what was inferred
+    min_heights : the least height of each input: 1 for evidence, 0 for inferred distributions
     n_inputs, n_outputs : the numbers of input and output columns
-    ops, targets, starts, args : the instructions, in numbers of scratch rows: first those of the
-        `constants`, then one for each input column, `n_slots` in all
-    n_kernels : how many different templates it is made of
+    ops, targets, starts, args : the instructions; targets and operands are rows of scratch: first
+        the `constants`, then one for each input column, `n_slots` in all
+    n_templates : the number of distinct templates
     """
 
     inputs: tuple[Attribute, ...]
-    bounds: npt.NDArray[np.uint32]  # unsigned, so that kernels need not look for negative indices
-    least: FloatArray
+    bounds: npt.NDArray[np.uint32]  # unsigned: kernels need not wrap negative indices
+    min_heights: FloatArray
     ops: npt.NDArray[np.uint32]
     targets: npt.NDArray[np.uint32]
     starts: npt.NDArray[np.uint32]
@@ -48,7 +48,7 @@ class Code:
     n_inputs: int
     n_outputs: int
     n_slots: int
-    n_kernels: int = 1
+    n_templates: int = 1
     columns: dict[str, slice] = field(default_factory=dict)
     degrees: dict[str, slice] = field(default_factory=dict)
     coherence: dict[str, int] = field(default_factory=dict)
@@ -56,15 +56,15 @@ class Code:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The type of numbers that it runs in."""
+        """The dtype of its degrees."""
         return self.constants.dtype
 
     @cached_property
     def program(self) -> tuple[npt.NDArray[Any], ...]:
-        """What the kernels take of it."""
+        """The arrays that the kernels take."""
         return (
             self.bounds,
-            self.least,
+            self.min_heights,
             self.ops,
             self.targets,
             self.starts,
@@ -75,19 +75,19 @@ class Code:
 
 def assemble(
     inputs: Sequence[Attribute],
-    least: Sequence[float],
+    min_heights: Sequence[float],
     constants: Mapping[float, int],
     instructions: tuple[IntArray, IntArray, IntArray, IntArray],
     n_values: int,
-    **places: Any,
+    **outputs: Any,
 ) -> Code:
-    """Return a program, given in numbers of values, in numbers of rows of scratch.
+    """Return the code of instructions on value ids, with a row of scratch for each value.
 
     Parameters
     ----------
-    constants : the numbers of the constants' values; those of the input columns begin at 2
-    instructions : ``ops, targets, starts, args`` of `Code`
-    places : where the outputs stand; see `Code`
+    constants : the value id of each constant; those of the input columns begin at 2
+    instructions : ``ops, targets, starts, args`` as in `Code`, with value ids
+    outputs : the output columns, as in `Code`
     """
     ops, targets, starts, args = instructions
     bounds = np.cumsum([0, *(len(a.domain) for a in inputs)])
@@ -98,7 +98,7 @@ def assemble(
     return Code(
         inputs=tuple(inputs),
         bounds=bounds.astype(np.uint32),
-        least=np.array(least),
+        min_heights=np.array(min_heights),
         ops=ops.astype(np.uint32),
         targets=targets.astype(np.uint32),
         starts=starts.astype(np.uint32),
@@ -107,7 +107,7 @@ def assemble(
         n_inputs=int(bounds[-1]),
         n_outputs=int(np.count_nonzero(ops == STORE)),
         n_slots=n_slots,
-        **places,
+        **outputs,
     )
 
 
@@ -119,10 +119,11 @@ def allocate(
     fixed: IntArray,
     n_values: int,
 ) -> tuple[IntArray, int]:
-    """Give each value a row of scratch, free again after its last use, so that few are in use.
+    """Return the row of scratch of each value, and the number of rows (register allocation).
 
-    The `fixed` values keep the first rows. A result never takes the row of an operand of its own
-    instruction, because kernels write while they read.
+    A row is free again after the last use of its value. The `fixed` values keep the first rows. A
+    result never takes the row of an operand of its instruction, because kernels write while they
+    read.
     """
     instruction = np.repeat(np.arange(len(ops)), np.diff(starts))
     last = np.full(n_values, -1)
@@ -132,10 +133,10 @@ def allocate(
     slots[fixed] = np.arange(len(fixed))
     n_slots = len(fixed)
     free: list[int] = []
-    dying = last[args] == instruction
+    is_last_use = last[args] == instruction
     ends = np.zeros(len(ops), dtype=bool)
-    ends[instruction[dying]] = True
-    bounds, operands, dead = starts.tolist(), args.tolist(), dying.tolist()
+    ends[instruction[is_last_use]] = True
+    bounds, operands, dead = starts.tolist(), args.tolist(), is_last_use.tolist()
     makes, values = (ops < STORE).tolist(), targets.tolist()
     for i in np.flatnonzero((ops < STORE) | ends).tolist():  # most stores change nothing
         if makes[i]:
@@ -144,26 +145,25 @@ def allocate(
                 n_slots += 1
             slots[values[i]] = free.pop()
         if ends[i]:
-            over = {operands[k] for k in range(bounds[i], bounds[i + 1]) if dead[k]}
-            free.extend(slots[list(over)].tolist())
+            freed = {operands[k] for k in range(bounds[i], bounds[i + 1]) if dead[k]}
+            free.extend(slots[list(freed)].tolist())
     return slots, n_slots
 
 
 class ColumnCircuit(Circuit):
-    """Min and max of columns and constants; an expression is the number of its node.
+    """Min and max of columns and constants; an expression is the id of its node.
 
-    A circuit for large expressions, such as the messages of a whole cascade: it leaves the deeper
-    laws of lattices alone, which would compare each term with many others. `circuit_code`
-    turns it into a program.
+    A circuit for large expressions, such as the messages of a cascade: it does not apply the laws
+    that compare each term with many others. `circuit_code` compiles it.
     """
 
     def __init__(self, n_columns: int) -> None:
         super().__init__([], [], n_columns)
-        #: The constants other than 0 and 1, by their number.
+        #: The node ids of the constants other than 0 and 1.
         self.constants: dict[float, int] = {}
 
     def constant(self, number: float) -> int:
-        """Return a number as an expression."""
+        """Return the expression of a constant."""
         if number in (0.0, 1.0):
             return ONE if number else ZERO
         if number not in self.constants:
@@ -172,23 +172,24 @@ class ColumnCircuit(Circuit):
 
     def join(self, operands: Iterable[int]) -> int:
         """Return the maximum of the operands, 0 if there are none."""
-        return self._combined(MAX, operands, ZERO, ONE)
+        return self._combine(MAX, operands, ZERO, ONE)
 
     def meet(self, operands: Iterable[int]) -> int:
         """Return the minimum of the operands, 1 if there are none.
 
-        A min of few terms is taken anew from these, so that programs need not hold the min of
-        some of them from one use to a much later one.
+        A min of few terms is recomputed from them, so that programs need not keep the min of some
+        of them in scratch for long.
         """
-        operands = list(operands)
-        terms = {term for operand in operands for term in self._terms(operand)}
-        return self._combined(MIN, terms if len(terms) <= MAX_TERMS else operands, ONE, ZERO)
+        operands, terms = list(operands), set[int]()
+        for operand in operands:
+            node = self.nodes[operand]
+            if isinstance(node, Node) and node.op == MIN:
+                terms.update(node.children)
+            else:
+                terms.add(operand)
+        return self._combine(MIN, terms if len(terms) <= MAX_TERMS else operands, ONE, ZERO)
 
-    def _terms(self, number: int) -> tuple[int, ...]:
-        node = self.nodes[number]
-        return node.children if isinstance(node, Node) and node.op == MIN else (number,)
-
-    def _combined(self, op: int, operands: Iterable[int], neutral: int, absorbing: int) -> int:
+    def _combine(self, op: int, operands: Iterable[int], neutral: int, absorbing: int) -> int:
         terms = set(operands)
         if absorbing in terms:
             return absorbing
@@ -202,16 +203,16 @@ class ColumnCircuit(Circuit):
 def circuit_code(
     circuit: ColumnCircuit,
     inputs: Sequence[Attribute],
-    least: Sequence[float],
+    min_heights: Sequence[float],
     outputs: Sequence[int],
 ) -> Code:
-    """Return the program of a circuit of columns.
+    """Return the code of a circuit of columns.
 
     Parameters
     ----------
     circuit : expressions over the columns of the inputs
-    inputs : the attributes whose domains, side by side, are the columns
-    least : the least height that each of them must have
+    inputs : the attributes whose concatenated domains are the columns
+    min_heights : the least height of each input
     outputs : the expressions whose values are the output columns
     """
     template = emit(circuit, outputs, leaves=[*circuit.columns, *circuit.constants.values()])
@@ -219,12 +220,15 @@ def circuit_code(
     for index, constant in enumerate(circuit.constants, 2 + len(circuit.columns)):
         constants[constant] = index
     first = len(circuit.columns) + len(constants)
-    instructions = _stored_early(template, first)
-    return assemble(inputs, least, constants, instructions, first + len(template.ops))
+    instructions = _early_stores(template, first)
+    return assemble(inputs, min_heights, constants, instructions, first + len(template.ops))
 
 
-def _stored_early(template: Template, first: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Write each output as soon as it is there, so that its row of scratch is free again."""
+def _early_stores(template: Template, first: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return the instructions of a template, each output stored as soon as it is computed.
+
+    So its row of scratch is free again. Results have the ids `first` and on.
+    """
     n, stored = len(template.ops), len(template.outputs)
     ops = np.concatenate([template.ops, np.full(stored, STORE)])
     targets = np.concatenate([np.arange(first, first + n), np.arange(stored)])

@@ -1,10 +1,9 @@
-"""How what a program gives depends on its inputs and constants, backwards and forwards.
+"""Derivatives of a program by its inputs and constants: reverse mode and forward mode.
 
-Going back through a program takes the values that it made. To hold all of them is out of cache for
-large programs, and much memory. So the instructions are cut into segments where few values are
-alive: those that a later segment uses keep a row of their own, all others share rows from segment
-to segment and are made again when the way back comes to their segment. Constants and inputs are
-brought into rows where they are used.
+Reverse mode needs the values of the forward pass, which do not fit in the cache for large programs.
+So the instructions are cut into segments where few values are alive (gradient checkpointing):
+values that a later segment uses keep a row of scratch, all others share rows between segments and
+are recomputed in the backward pass. Constants and inputs are copied to rows where they are used.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,32 +20,31 @@ from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.circuit import STORE
 from pinesy.engine.code import Code
 
-Places = npt.NDArray[np.intp]
+IndexArray = npt.NDArray[np.intp]
 Indices = npt.NDArray[np.uint32]
-#: Operands a segment: with a block of samples, its values and gradients stay in cache.
+#: Operands of a segment: with a block of samples, its values and gradients fit in the cache.
 SEGMENT_OPERANDS = 1024
 KERNELS = "pinesy.engine.derivative_kernels"
-#: Samples a block: few enough for several threads, many enough to be worth an instruction.
+#: Samples of a block: few enough for several threads, many enough to amortise an instruction.
 MIN_WIDTH, MAX_WIDTH = 16, 64
-#: The number of tasks does not depend on the threads: sums over samples are taken in one order.
-MOST_TASKS = 32
-#: Steps (instructions times samples) below which a second thread costs more than it gives.
+#: Independent of the number of threads, so that sums over samples have one order.
+MAX_TASKS = 32
+#: Instructions times samples below which a second thread costs more than it saves.
 THREAD_STEPS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """A program in segments, in numbers of rows of scratch.
+    """A program in segments; targets and operands are rows of scratch.
 
     Attributes
     ----------
     cuts : the first instruction of each segment, and the number of instructions
-    exports : whether a later segment uses a value of each segment
-    load_starts, loads : the constants, and after them the input columns, of each segment; they
-        stand in the rows from `n_kept` on
-    targets, args : as those of `Code`; the first `n_kept` rows are those of values that later
-        segments use
-    n_rows : how many rows there are in all
+    exports : for each segment whether a later segment uses one of its values
+    load_starts, loads : the constants, and after them the input columns, of each segment,
+        concatenated; they are copied to the rows from `n_kept` on
+    targets, args : as in `Code`; the first `n_kept` rows are for values that later segments use
+    n_rows : the number of rows
     """
 
     cuts: Indices
@@ -59,7 +57,7 @@ class Segments:
     n_rows: int
 
     def program(self, code: Code) -> tuple[npt.NDArray[Any] | int, ...]:
-        """Return what the kernels take of it, and of the program it was made of."""
+        """Return the arrays that the kernels take, of the segments and of the program."""
         return (
             self.cuts,
             self.load_starts,
@@ -77,9 +75,9 @@ def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
     n, n_fixed = len(code.ops), len(code.constants) + code.n_inputs
     instruction, values = operand_values(code)
     is_result = values >= n_fixed
-    last = np.arange(n)  # where the value of each instruction is used last
+    last = np.arange(n)  # the last use of the value of each instruction
     np.maximum.at(last, values[is_result] - n_fixed, instruction[is_result])
-    cuts = _cuts(code.starts, _alive(last), size)
+    cuts = _segment_starts(code.starts, last, size)
     segment = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     exported = segment[last] > segment
     n_kept = int(np.count_nonzero(exported))
@@ -108,49 +106,49 @@ def segments_of(code: Code, size: int = SEGMENT_OPERANDS) -> Segments:
     )
 
 
-def operand_values(code: Code) -> tuple[Places, Places]:
-    """Return the instruction of each operand, and the value that it is.
+def operand_values(code: Code) -> tuple[IndexArray, IndexArray]:
+    """Return the instruction of each operand, and its value (static single assignment).
 
-    That is a fixed one (a constant or an input), or the number of fixed ones and the place of the
-    instruction that makes it. A row of a program's scratch holds several values one after the
-    other; an operand is the one that was written last before it.
+    A value is the index of a constant or an input (`n_fixed` in all), or `n_fixed` and the index of
+    the instruction that computes it. A row of scratch holds several values in turn; an operand is
+    the one that was written last.
     """
     n, n_fixed = len(code.ops), len(code.constants) + code.n_inputs
     instruction = np.repeat(np.arange(n), np.diff(code.starts))
-    makers = np.flatnonzero(code.ops < STORE)
-    written = code.targets[makers] * np.int64(n + 1) + makers + 1
+    writers = np.flatnonzero(code.ops < STORE)
+    written = code.targets[writers] * np.int64(n + 1) + writers + 1
     order = np.argsort(written)
     key = code.args * np.int64(n + 1) + instruction
     latest = np.searchsorted(written[order], key, side="right") - 1
     is_fixed = code.args < n_fixed  # constants and inputs keep the first rows
-    maker = np.append(makers[order], 0)[latest]  # of fixed values it means nothing
-    return instruction, np.where(is_fixed, code.args, n_fixed + maker)
+    writer = np.append(writers[order], 0)[latest]  # meaningless for fixed values
+    return instruction, np.where(is_fixed, code.args, n_fixed + writer)
 
 
-def _alive(last: Places) -> Places:
-    """Return how many values pass each place between instructions, before the first to the end."""
-    change = np.zeros(len(last) + 1, dtype=np.intp)
-    change[1:] += 1
-    np.subtract.at(change, last + 1, 1)
-    return np.cumsum(change)
+def _segment_starts(starts: Indices, last_use: IndexArray, size: int) -> IndexArray:
+    """Return the first instruction of each segment, and the number of instructions.
 
-
-def _cuts(starts: Indices, alive: Places, size: int) -> Places:
-    """Return where segments begin: each in the second half of what fits, where least is alive."""
+    A segment ends in the second half of the `size` operands that fit, where the fewest values are
+    alive.
+    """
     n = len(starts) - 1
+    change = np.zeros(n + 1, dtype=np.intp)
+    change[1:] += 1
+    np.subtract.at(change, last_use + 1, 1)
+    n_alive = np.cumsum(change)  # the values alive before each instruction
     cuts = [0]
     while cuts[-1] < n:
         begin, first = cuts[-1], int(starts[cuts[-1]])
         half, full = np.searchsorted(starts, [first + size // 2, first + size], "right") - 1
         low, high = max(begin + 1, int(half)), max(begin + 1, int(full))
-        cuts.append(n if high >= n else low + int(np.argmin(alive[low : high + 1])))
+        cuts.append(n if high >= n else low + int(np.argmin(n_alive[low : high + 1])))
     return np.array(cuts)
 
 
 class Derivatives:
     """The derivatives of a program's outputs.
 
-    Each minimum or maximum hands its gradient to the operands that attain it, in equal shares
+    The gradient of a minimum or maximum goes to the operands that attain it, in equal shares
     (docs/decisions/0004-backwards-and-why.md).
 
     Parameters
@@ -170,15 +168,15 @@ class Derivatives:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the gradients (n, input columns) of inputs, and (constants,) of constants.
 
-        The latter is summed over samples, and empty unless constants are given. Time: a few times
-        that of inference. Memory: the result, and per thread scratch for a block of samples that
-        grows only with the values that many rule sets have between them.
+        The gradients of constants are summed over samples; they are empty unless `constants` are
+        given. Time: a few times that of inference. Memory: the result, and per thread scratch for a
+        block of samples.
 
         Parameters
         ----------
         x : the input columns (n, columns), as `Program.run` takes and checks them
         out_gradient : the gradient of the output columns (columns, n)
-        constants : the values of the program's constants, if they are others
+        constants : values in place of the program's constants
         """
         out, width, chunk = np.zeros_like(x), _width(len(x)), _chunk(len(x))
         n_sums = 0 if constants is None else len(constants)
@@ -188,15 +186,17 @@ class Derivatives:
         program = parts.program(self._code)
 
         def work(queue: Iterator[int]) -> None:
-            back_blocks = load_kernels(KERNELS).back_blocks
+            backpropagate_blocks = load_kernels(KERNELS).backpropagate_blocks
             values, gradients = np.empty((2, parts.n_rows, width))
             shares = np.empty(width)
             for start in queue:
                 rows, total = slice(start, start + chunk), sums[start // chunk]
                 results = (values, gradients, out[rows], total, shares)
-                back_blocks(x[rows], out_gradient, start, numbers, parts.exports, program, *results)
+                backpropagate_blocks(
+                    x[rows], out_gradient, start, numbers, parts.exports, program, *results
+                )
 
-        self._share(work, len(x))
+        self._run_tasks(work, len(x))
         return out, sums.sum(axis=0)
 
     def tangent(
@@ -206,41 +206,42 @@ class Derivatives:
         constants: FloatArray | None = None,
         dconstants: FloatArray | None = None,
     ) -> FloatArray:
-        """Return the change (output columns, n) for one of inputs (n, columns) and of constants.
+        """Return the tangents (output columns, n) for those of inputs (n, columns) and constants.
 
-        A minimum or maximum changes as the mean of the operands that attain it, so that this is the
-        transpose of `gradient`, which has the same parameters.
+        The tangent of a minimum or maximum is the mean of those of the operands that attain it:
+        the transpose of `gradient`, which has the same parameters.
         """
         out, width, chunk = np.zeros((self._code.n_outputs, len(x))), _width(len(x)), _chunk(len(x))
         numbers = self._code.constants if constants is None else constants
-        changes = np.zeros_like(numbers) if dconstants is None else dconstants
+        tangents = np.zeros_like(numbers) if dconstants is None else dconstants
         parts = self._segments
         program = parts.program(self._code)
 
         def work(queue: Iterator[int]) -> None:
-            push_blocks = load_kernels(KERNELS).push_blocks
+            differentiate_blocks = load_kernels(KERNELS).differentiate_blocks
             scratch, ties = np.empty((2, parts.n_rows, width)), np.empty(width)
             for start in queue:
                 rows = slice(start, start + chunk)
-                changed = (x[rows], dx[rows], start, numbers, changes)
-                push_blocks(*changed, program, *scratch, out, ties)
+                arguments = (x[rows], dx[rows], start, numbers, tangents)
+                differentiate_blocks(*arguments, program, *scratch, out, ties)
 
-        self._share(work, len(x))
+        self._run_tasks(work, len(x))
         return out
 
-    def _share(self, work: Callable[[Iterator[int]], None], n: int) -> None:
+    def _run_tasks(self, work: Callable[[Iterator[int]], None], n: int) -> None:
+        """Run `work` on all tasks of `n` samples, on several threads if that pays."""
         starts = range(0, n, _chunk(n))
         enough = len(self._code.ops) * n > THREAD_STEPS
         share(work, starts, min(n_threads(), len(starts)) if enough else 1)
 
 
 def _width(n: int) -> int:
-    """Return the samples of a block, a multiple of the widest vector if there are enough."""
+    """Return the number of samples of a block, a multiple of the widest SIMD vector if possible."""
     quarter = n // 4 // MIN_WIDTH * MIN_WIDTH
     return min(n, max(MIN_WIDTH, min(MAX_WIDTH, quarter)))
 
 
 def _chunk(n: int) -> int:
-    """Return the samples of a task, whole blocks."""
+    """Return the number of samples of a task, a multiple of `_width`."""
     width = max(1, _width(n))
-    return max(1, -(-n // (MOST_TASKS * width))) * width
+    return max(1, -(-n // (MAX_TASKS * width))) * width

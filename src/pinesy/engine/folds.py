@@ -1,7 +1,7 @@
-"""Min and max of very many values, built by whole arrays and without comparing any two.
+"""Min and max of very many values, built with vectorised NumPy.
 
-A value is a number, as in `Template`: 0 and 1 stand for the constants, then come the leaves, then
-one for each operation. Only the laws that cost nothing are applied: ``min(x, 1) = x``,
+A value is an id, as in `Template`: 0 and 1 are the constants, then come the leaves, then one id for
+each operation. Only the laws that cost nothing are applied: ``min(x, 1) = x``,
 ``min(x, 0) = 0``, ``min(x, x) = x`` and their duals; equal operations of one call are made once.
 """
 
@@ -22,16 +22,18 @@ from pinesy._common.masks import (
 from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, MIN, ONE, ZERO
 
-# The neutral element of an operation is the number of the constant that the operation itself is
-# (MAX and ZERO are 0, MIN and ONE are 1), and the absorbing element is the other one.
+# The id of an operation is the id of its neutral element (MAX and ZERO are 0, MIN and ONE are 1);
+# its absorbing element is the other constant, ``1 - op``.
+#: Rows, columns and values of the entries of a sparse table, sorted by row and column.
+Entries = tuple[Numbers, Numbers, Numbers]
 
 
 class Folds:
-    """Operations of two operands, appended in arrays.
+    """A growing list of binary min and max operations.
 
     Parameters
     ----------
-    n_leaves : how many leaves there are
+    n_leaves : the number of leaves
     """
 
     def __init__(self, n_leaves: int) -> None:
@@ -40,15 +42,15 @@ class Folds:
         self._parts: list[tuple[int, Numbers, Numbers]] = []
 
     def operations(self) -> tuple[Numbers, Numbers]:
-        """Return each operation, and its operands as an array ``(n, 2)``."""
+        """Return the operations ``(n,)``, MIN or MAX, and their operands ``(n, 2)``."""
         if not self._parts:
             return np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
         ops = np.concatenate([np.full(len(operands), op) for op, operands, _ in self._parts])
         sides = [np.concatenate([part[k] for part in self._parts]) for k in (1, 2)]
         return ops, np.stack(sides, axis=1)
 
-    def needed(self, outputs: Numbers) -> BoolArray:
-        """Return which values some outputs come from."""
+    def needed_values(self, outputs: Numbers) -> BoolArray:
+        """Return which values the outputs depend on, as a mask over all values."""
         _, operands = self.operations()
         is_needed = np.zeros(self.count, dtype=bool)
         new = np.unique(outputs)
@@ -58,8 +60,8 @@ class Folds:
             new = operands_of_new[~is_needed[operands_of_new]]
         return is_needed
 
-    def pairs(self, op: int, left: Numbers, right: Numbers) -> Numbers:
-        """Return `op` of the values at each place."""
+    def combine(self, op: int, left: Numbers, right: Numbers) -> Numbers:
+        """Return ``op(left, right)``, element by element."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         result = np.where(low == 1 - op, 1 - op, high)
         new = (low != high) & (low > ONE)
@@ -70,140 +72,116 @@ class Folds:
             self.count += len(left)
         return result
 
-    def lists(self, op: int, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
-        """Return `op` over the values listed for each row; the neutral element for no value."""
+    def reduce_lists(self, op: int, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
+        """Return `op` over the values of each row; the neutral element for an empty row."""
         rows, values, _ = distinct_pairs(rows, values)
         while len(rows) and (rows[1:] == rows[:-1]).any():
             starts = run_starts(rows)
             local = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows)))
             first = np.flatnonzero(local % 2 == 0)
-            has = first + 1 < len(rows)
-            has[has] = rows[first[has] + 1] == rows[first[has]]
+            has_second = first + 1 < len(rows)
+            has_second[has_second] = rows[first[has_second] + 1] == rows[first[has_second]]
             merged = values[first]
-            merged[has] = self.pairs(op, merged[has], values[first[has] + 1])
+            merged[has_second] = self.combine(op, merged[has_second], values[first[has_second] + 1])
             rows, values = rows[first], merged
         result = np.full(n_rows, op, dtype=np.int64)
         result[rows] = values
         return result
 
-    def over(
-        self,
-        op: int,
-        defaults: Numbers,
-        n_rows: int,
-        entries: tuple[Numbers, Numbers, Numbers],
-    ) -> Numbers:
-        """Return for each row `op` over columns: the default of each but where an entry is.
-
-        Entries are rows, columns and values, sorted by row and column; see `forest`.
-        """
+    def reduce_rows(self, op: int, defaults: Numbers, n_rows: int, entries: Entries) -> Numbers:
+        """Return `op` over all columns of each row: the entry, or else the column's default."""
         rows, columns, values = entries
         starts = run_starts(rows)
         row_index = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
         trees = np.zeros(len(defaults), dtype=np.int64)
-        folded, of_defaults = self.forest(op, defaults, trees, (row_index, columns, values))
-        result = np.full(n_rows, of_defaults[0] if len(of_defaults) else op, dtype=np.int64)
-        result[rows[starts]] = folded
+        row_values, tree_defaults = self.reduce_trees(
+            op, defaults, trees, (row_index, columns, values)
+        )
+        result = np.full(n_rows, tree_defaults[0] if len(tree_defaults) else op, dtype=np.int64)
+        result[rows[starts]] = row_values
         return result
 
-    def forest(
-        self,
-        op: int,
-        defaults: Numbers,
-        trees: Numbers,
-        entries: tuple[Numbers, Numbers, Numbers],
+    def reduce_trees(
+        self, op: int, defaults: Numbers, trees: Numbers, entries: Entries
     ) -> tuple[Numbers, Numbers]:
-        """Return `op` over columns, where rows have other values than the default in few of them.
+        """Return `op` over the columns of a tree for each row, with few entries a row.
 
-        Columns are halved again and again, and what rows have in common in a part is computed once.
-        So columns where each row differs in one cost linearly many operations, random halves of
-        `n` columns ``n / log n`` a row.
+        Columns are merged two by two, level by level, and a reduction of defaults that rows share
+        is computed once. Rows with one entry each cost linearly many operations, rows with random
+        halves of `n` columns ``n / log n`` each.
 
         Parameters
         ----------
-        defaults : the value of each column
-        trees : the tree of each column, ``0, 0, ..., 1, ...``; a row is about one tree's columns
-        entries : rows, columns and values of what is not as the default, sorted by row and column,
-            rows being 0, 1, ... without gaps
+        defaults : the value of each column where a row has no entry
+        trees : the tree of each column, ``0, 0, ..., 1, ...``; the entries of a row are in one tree
+        entries : the values other than defaults; rows are 0, 1, ... without gaps
 
         Returns
         -------
-        the value of each row, and that of each tree where all is as the default
+        row_values : the reduction of each row
+        tree_defaults : the reduction of the defaults of each tree
         """
         rows, columns, values = entries
         n_rows = int(rows[-1]) + 1 if len(rows) else 0
         is_single = np.bincount(rows, minlength=n_rows)[rows] == 1
         if is_single.all() and (defaults == op).all():
             return values, defaults[run_starts(trees)]
-        lone_rows, lone_columns, lone_values = (part[is_single] for part in entries)
-        rows, columns, values = rows[~is_single], columns[~is_single], values[~is_single]
+        single_rows, single_columns, single_values = (part[is_single] for part in entries)
+        entries = rows[~is_single], columns[~is_single], values[~is_single]
         levels = []
         while len(defaults) > 1 and (trees[1:] == trees[:-1]).any():
-            level = _Halving(trees)
-            levels.append((level.parent, level.beside(defaults, op)))
-            rows, columns, values = self._merged(op, levels[-1], rows, columns, values)
-            defaults = self.pairs(op, defaults[level.first], levels[-1][1][level.first])
-            trees = trees[level.first]
+            first, parent, siblings = _column_pairs(trees, defaults, op)
+            levels.append((parent, siblings))
+            entries = self._merge_entries(op, parent, siblings, entries)
+            defaults = self.combine(op, defaults[first], siblings[first])
+            trees = trees[first]
         result = np.empty(n_rows, dtype=np.int64)
-        result[rows] = values
-        result[lone_rows] = self.pairs(
-            op, self._outside(op, levels, trees)[lone_columns], lone_values
-        )
+        result[entries[0]] = entries[2]
+        others = np.full(len(trees), op, dtype=np.int64)  # of each column, all other defaults
+        for parent, siblings in reversed(levels):
+            others = self.combine(op, others[parent], siblings)
+        result[single_rows] = self.combine(op, others[single_columns], single_values)
         return result, defaults
 
-    def _merged(
-        self,
-        op: int,
-        level: tuple[Numbers, Numbers],
-        rows: Numbers,
-        columns: Numbers,
-        values: Numbers,
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the entries of the halves' parents."""
-        parent, beside = level[0][columns], level[1][columns]
+    def _merge_entries(
+        self, op: int, parent_of: Numbers, sibling_defaults: Numbers, entries: Entries
+    ) -> Entries:
+        """Return the entries of the parent columns: each combined with its sibling."""
+        rows, columns, values = entries
+        parent, siblings = parent_of[columns], sibling_defaults[columns]
         same = (rows[1:] == rows[:-1]) & (parent[1:] == parent[:-1])
-        beside[:-1][same] = values[1:][same]
+        siblings[:-1][same] = values[1:][same]
         first = np.append(True, ~same)[: len(rows)]
-        merged = self.pairs(op, values[first], beside[first])
-        return rows[first], parent[first], merged
-
-    def _outside(self, op: int, levels: list[tuple[Numbers, Numbers]], trees: Numbers) -> Numbers:
-        """Return `op` over the defaults of all columns but one, for each of them."""
-        outside = np.full(len(trees), op, dtype=np.int64)
-        for parent, beside in reversed(levels):
-            outside = self.pairs(op, outside[parent], beside)
-        return outside
+        return rows[first], parent[first], self.combine(op, values[first], siblings[first])
 
 
-class _Halving:
-    """Columns of trees put together two by two."""
+def _column_pairs(
+    trees: Numbers, defaults: Numbers, neutral: int
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Pair the columns of each tree, the last one of an odd number with a neutral element.
 
-    def __init__(self, trees: Numbers) -> None:
-        starts = run_starts(trees)
-        sizes = np.diff(starts, append=len(trees))
-        local = np.arange(len(trees)) - np.repeat(starts, sizes)
-        #: The columns that are the first of two, or alone.
-        self.first = np.flatnonzero(local % 2 == 0)
-        #: The place of each column's two among all twos.
-        self.parent = np.cumsum(local % 2 == 0) - 1
-        self._lone = (local == np.repeat(sizes, sizes) - 1) & (local % 2 == 0)
-        self._other = np.arange(len(trees)) + 1 - 2 * (local % 2)
-
-    def beside(self, defaults: Numbers, neutral: int) -> Numbers:
-        """Return the default of the other one of the two."""
-        other = np.minimum(self._other, len(defaults) - 1)
-        return np.where(self._lone, neutral, defaults[other])
+    Returns the first column of each pair, the index of each column's pair, and the default of each
+    column's sibling.
+    """
+    starts = run_starts(trees)
+    sizes = np.diff(starts, append=len(trees))
+    local = np.arange(len(trees)) - np.repeat(starts, sizes)
+    is_first = local % 2 == 0
+    is_odd = (local == np.repeat(sizes, sizes) - 1) & is_first
+    sibling = np.minimum(np.arange(len(trees)) + 1 - 2 * (local % 2), len(defaults) - 1)
+    siblings = np.where(is_odd, neutral, defaults[sibling])
+    return np.flatnonzero(is_first), np.cumsum(is_first) - 1, siblings
 
 
 class Subsets(NamedTuple):
-    """Subsets of the values of an attribute, in the atoms that they are made of.
+    """Subsets of a domain as unions of atoms: classes of values that are in the same subsets.
 
     Attributes
     ----------
     atom_of : the atom of each value
-    n_atoms : how many atoms there are
-    rows, atoms : the entries, sorted by row and atom
-    inverted : for each subset whether its entries are the atoms that are not in it
+    n_atoms : the number of atoms
+    rows, atoms : pairs of a subset and an atom, sorted
+    inverted : for each subset whether its pairs list the atoms of its complement
     """
 
     atom_of: Numbers
@@ -213,15 +191,15 @@ class Subsets(NamedTuple):
     inverted: BoolArray
 
     @classmethod
-    def of(cls, size: int, masks: Sequence[int]) -> "Subsets":
-        """Find the atoms of some subsets of ``0 .. size-1``, in time linear in their sizes."""
+    def from_masks(cls, size: int, masks: Sequence[int]) -> "Subsets":
+        """Return the subsets of ``0 .. size-1`` of some masks, in time linear in their sizes."""
         rows, members, inverted = mask_lists(size, masks)
         atom_of, n_atoms = classes_of(size, rows, members)
         rows, atoms, _ = distinct_pairs(rows, atom_of[members])
         return cls(atom_of, n_atoms, rows, atoms, inverted)
 
-    def masks(self, subset_masks: Sequence[int]) -> list[int]:
-        """Return the atoms as masks: those of the subsets themselves, where they are atoms."""
+    def atom_masks(self, subset_masks: Sequence[int]) -> list[int]:
+        """Return the mask of each atom; an atom that is a subset shares the mask of the subset."""
         starts = run_starts(self.rows)
         is_single = np.diff(starts, append=len(self.rows)) == 1
         singles = starts[is_single & ~self.inverted[self.rows[starts]]]
@@ -235,13 +213,13 @@ class Subsets(NamedTuple):
 
 
 class SubsetFolds(Folds):
-    """Folds of possibilities, whose first leaves are the atoms of attributes.
+    """Min and max of possibilities, whose first leaves are the atoms of attributes.
 
     Parameters
     ----------
-    sizes : how many atoms each attribute has
-    normalised : whether ``Pi(D_a) = 1`` is known for each of them
-    n_others : how many more leaves there are
+    sizes : the number of atoms of each attribute
+    normalised : for each attribute whether ``Pi(D_a) = 1`` is known
+    n_others : the number of other leaves
     """
 
     def __init__(self, sizes: Sequence[int], normalised: Sequence[bool], n_others: int) -> None:
@@ -249,53 +227,55 @@ class SubsetFolds(Folds):
         ends = np.cumsum([2, *sizes]).tolist()
         self.atoms = [np.arange(a, b) for a, b in pairwise(ends)]
         self.others = np.arange(ends[-1], self.first)
-        #: For each constant and leaf the attribute whose atom it is, if that is normalised, or -1.
+        #: The attribute of each atom if it is normalised; -1 for all other constants and leaves.
         self._owner = np.full(self.first, -1, dtype=np.int64)
         for a, (atoms, known) in enumerate(zip(self.atoms, normalised, strict=True)):
             self._owner[atoms] = a if known else -1
 
-    def measures(self, subsets: Subsets, atoms: Numbers) -> Numbers:
-        """Return the possibility of each subset from those of the atoms."""
+    def subset_possibilities(self, subsets: Subsets, atoms: Numbers) -> Numbers:
+        """Return the possibility of each subset, given the possibilities of the atoms."""
         inverted = subsets.inverted
         result = np.empty(len(inverted), dtype=np.int64)
-        for side in (False, True):
-            mine = inverted == side
-            if mine.any():
-                listed = mine[subsets.rows]
-                entries = subsets.rows[listed], subsets.atoms[listed]
-                result[mine] = self._largest(len(inverted), *entries, atoms, side)[mine]
-        result[self._is_whole(subsets, atoms)] = ONE
+        for is_inverted in (False, True):
+            selected = inverted == is_inverted
+            if selected.any():
+                listed = selected[subsets.rows]
+                pairs = subsets.rows[listed], subsets.atoms[listed]
+                maxima = self._pair_maxima(len(inverted), *pairs, atoms, is_inverted)
+                result[selected] = maxima[selected]
+        result[self._covers_domain(subsets, atoms)] = ONE
         return result
 
-    def _is_whole(self, subsets: Subsets, values: Numbers) -> BoolArray:
-        """Return which subsets take in all atoms of some normalised attribute."""
+    def _covers_domain(self, subsets: Subsets, values: Numbers) -> BoolArray:
+        """Return which subsets contain all atoms of a normalised attribute."""
         is_full = np.zeros(len(subsets.inverted), dtype=bool)
         leaves, columns = np.unique(values, return_index=True)  # of equal values the first
         owners = self._owner[leaves[leaves < self.first]]
         for a in np.unique(owners[owners >= 0]).tolist():
-            mine = np.zeros(len(values), dtype=bool)
-            mine[columns[: len(owners)][owners == a]] = True
-            if np.count_nonzero(mine) == len(self.atoms[a]):
-                listed = np.bincount(subsets.rows[mine[subsets.atoms]], minlength=len(is_full))
+            is_atom = np.zeros(len(values), dtype=bool)
+            is_atom[columns[: len(owners)][owners == a]] = True
+            if np.count_nonzero(is_atom) == len(self.atoms[a]):
+                listed = np.bincount(subsets.rows[is_atom[subsets.atoms]], minlength=len(is_full))
                 is_full |= listed == np.where(subsets.inverted, 0, len(self.atoms[a]))
         return is_full
 
-    def _largest(
-        self, n_rows: int, rows: Numbers, columns: Numbers, atoms: Numbers, all_but: bool
+    def _pair_maxima(
+        self, n_rows: int, rows: Numbers, columns: Numbers, atoms: Numbers, is_inverted: bool
     ) -> Numbers:
-        """Return the max over each row's columns, or over all others."""
-        if all_but:
-            nothing = np.full_like(columns, ZERO)
-            return self.over(MAX, atoms, n_rows, (rows, columns, nothing))
-        if np.bincount(columns, minlength=1).max() <= 1:  # rows have nothing in common
-            return self.lists(MAX, n_rows, rows, atoms[columns])
-        none = np.full_like(atoms, ZERO)
-        return self.over(MAX, none, n_rows, (rows, columns, atoms[columns]))
+        """Return the max over the columns paired with each row, or over all other columns."""
+        if is_inverted:
+            zeros = np.full_like(columns, ZERO)
+            return self.reduce_rows(MAX, atoms, n_rows, (rows, columns, zeros))
+        if np.bincount(columns, minlength=1).max() <= 1:  # rows share no column
+            return self.reduce_lists(MAX, n_rows, rows, atoms[columns])
+        zeros = np.full_like(atoms, ZERO)
+        return self.reduce_rows(MAX, zeros, n_rows, (rows, columns, atoms[columns]))
 
     def maxima(self, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
-        """Return the max over each row's values, by way of what minima have in common.
+        """Return the max over the values of each row, common operands of minima factored out.
 
-        Min distributes over max: ``max_k min(x, y_k) = min(x, max_k y_k)``. Entries are distinct.
+        Min distributes over max: ``max_k min(x, y_k) = min(x, max_k y_k)``. Pairs of a row and a
+        value are distinct.
         """
         ops, operands = self.operations()
         is_min = values >= self.first
@@ -306,19 +286,17 @@ class SubsetFolds(Folds):
         k = int(len(shared[1][0]) < len(shared[0][0]))
         outer_rows, outer, group = shared[k]
         if 2 * len(outer) > len(rows):
-            return self._over_values(n_rows, rows, values)
-        inner = self._over_values(len(outer), group, sides[1 - k])
-        return self._of_products(n_rows, outer_rows, outer, inner)
+            return self._row_maxima(n_rows, rows, values)
+        inner = self._row_maxima(len(outer), group, sides[1 - k])
+        # Rows with equal inner maxima share a minimum too.
+        rows, inner, group = distinct_pairs(outer_rows, inner)
+        outer = self._row_maxima(len(rows), group, outer)
+        return self._row_maxima(n_rows, rows, self.combine(MIN, outer, inner))
 
-    def _of_products(self, n_rows: int, rows: Numbers, left: Numbers, right: Numbers) -> Numbers:
-        """Return the max of ``min(one, two)`` over each row, equal seconds taken together."""
-        rows, right, group = distinct_pairs(rows, right)
-        left = self._over_values(len(rows), group, left)
-        return self._over_values(n_rows, rows, self.pairs(MIN, left, right))
-
-    def _over_values(self, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
+    def _row_maxima(self, n_rows: int, rows: Numbers, values: Numbers) -> Numbers:
+        """Return the max over the values of each row."""
         distinct, column = np.unique(values, return_inverse=True)
         row_of, column_of, _ = distinct_pairs(rows, column.reshape(-1))
         none = np.zeros(0, dtype=np.int64)
         subsets = Subsets(none, len(distinct), row_of, column_of, np.zeros(n_rows, dtype=bool))
-        return self.measures(subsets, distinct)
+        return self.subset_possibilities(subsets, distinct)

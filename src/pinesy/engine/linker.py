@@ -1,4 +1,4 @@
-"""Compiles rule sets: puts their templates together into one program."""
+"""Compiles rule sets: links their templates into one program."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -10,14 +10,14 @@ from pinesy._common.budgets import check_output_size
 from pinesy._common.console import check_stop
 from pinesy.engine.circuit import MIN, STORE, Facet
 from pinesy.engine.code import Code, assemble
-from pinesy.engine.rule_set_kinds import COMPILING, Kind, RuleUnit
+from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, RuleUnit
 from pinesy.engine.templates import IntArray, Template, column_template, rule_template
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 
-#: Rule sets that are compiled without a look at the time.
-FEW = 32
+#: Rule sets compiled between two checks for a timeout.
+CHECK_INTERVAL = 32
 
 
 def link(
@@ -28,62 +28,60 @@ def link(
     inferred: Collection[str] = (),
     propositions: Sequence[Proposition] = (),
 ) -> Code:
-    """Compile rule sets, given in an order in which inputs come first, into one program.
+    """Compile rule sets, in topological order, into one program.
 
     Parameters
     ----------
     units : the rule sets that the outputs depend on
-    outputs : the attributes whose distributions are wanted
+    outputs : the attributes whose distributions are outputs
     known : the inputs of all rules; those that are needed get their columns in this order
-    degrees : the output names of the rule sets whose premise degrees are wanted too
-    inferred : the inputs that earlier rule sets gave, so that they may be not normalised
-    propositions : those whose possibilities ``Pi(a in A)`` are wanted, without the distribution
+    degrees : the output names of the rule sets whose premise degrees are outputs too
+    inferred : the inputs that earlier rule sets inferred, which may be not normalised
+    propositions : propositions whose possibilities ``Pi(a in A)`` are outputs, without the
+        distribution
     """
     with COMPILING:
         output_names = {a.name for a in outputs}
         read_names = {a.name for u in units for a in u.inputs} | output_names
         needed = read_names | {p.attribute.name for p in propositions}
         inputs = {a.name: a for a in known if a.name in needed}
-        kinds = kinds_of(units, set(inputs).difference(inferred))
+        structures = structures_of(units, set(inputs).difference(inferred))
         linker = Linker(inputs)
-        linker.demand(outputs, propositions, kinds)
-        for unit in _stoppable(reversed(units)):
+        linker.require(outputs, propositions, structures)
+        for unit in _check_timeout(reversed(units)):
             name = unit.output.name
-            linker.prepare(unit, kinds[name], name in degrees, name in read_names)
-        for unit in _stoppable(_depth_first(units)):
+            linker.prepare(unit, structures[name], name in degrees, name in read_names)
+        for unit in _check_timeout(_depth_first(units)):
             name = unit.output.name
             linker.add(unit, name in output_names, name in degrees)
         for attribute in outputs:
-            if attribute.name not in kinds:
+            if attribute.name not in structures:
                 linker.store_distribution(attribute)
         linker.store_measures(propositions)
         return linker.code([0.0 if name in inferred else 1.0 for name in inputs])
 
 
-def _stoppable(units: Iterable[RuleUnit]) -> Iterator[RuleUnit]:
-    """Yield rule sets to compile; a limit of time covers many, and few are compiled at once."""
+def _check_timeout(units: Iterable[RuleUnit]) -> Iterator[RuleUnit]:
+    """Yield the rule sets, with a check for a timeout every `CHECK_INTERVAL`."""
     for count, unit in enumerate(units, 1):
-        if count % FEW == 0:
+        if count % CHECK_INTERVAL == 0:
             check_stop()
         yield unit
 
 
-def kinds_of(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, Kind]:
-    """Return the kind of each unit, finding on the way which outputs are always normalised."""
-    normalised = set(evidence)  # which is checked to be
-    kinds = {}
+def structures_of(units: Sequence[RuleUnit], evidence: set[str]) -> dict[str, RuleSetStructure]:
+    """Return the structure of each rule set by output; `evidence` names normalised inputs."""
+    normalised = set(evidence)
+    structures = {}
     for unit in units:
-        kind = kinds[unit.output.name] = unit.kind(normalised)
-        if is_always_normalised(kind):
+        structure = structures[unit.output.name] = unit.structure(normalised)
+        if is_always_normalised(structure):
             normalised.add(unit.output.name)
-    return kinds
+    return structures
 
 
 def _depth_first(units: Sequence[RuleUnit]) -> Iterable[RuleUnit]:
-    """Yield the units, each as soon as its inputs are there, the latest possible one first.
-
-    So a result is used while it is still in cache, whatever order the user wrote.
-    """
+    """Yield the rule sets in depth-first topological order, so that results are used in cache."""
     produced = {u.output.name for u in units}
     waiting = {u.output.name: {a.name for a in u.inputs} & produced for u in units}
     users: dict[str, list[RuleUnit]] = {}
@@ -100,20 +98,20 @@ def _depth_first(units: Sequence[RuleUnit]) -> Iterable[RuleUnit]:
                 ready.append(user)
 
 
-#: A mask and its length before it, as a key: hashes of powers of 2 alone repeat after 61 of them.
-Subset = tuple[int, int]
+#: The bit length of a mask, and the mask: hashes of powers of 2 alone repeat after 61 of them.
+SubsetKey = tuple[int, int]
 
 
-def subset_key(mask: int) -> Subset:
-    """Return a mask as a key; keys are in the order of masks."""
+def subset_key(mask: int) -> SubsetKey:
+    """Return the dictionary key of a mask; keys are in the order of masks."""
     return mask.bit_length(), mask
 
 
 class Linker:
-    """Puts templates one after the other, in numbers of values that are valid everywhere.
+    """Concatenates templates, with value ids that are unique in the program.
 
-    First comes what is demanded, from the outputs back to the inputs: which subsets of which
-    domains (`demand`, `prepare`). Then rule sets are added from the inputs on.
+    First it collects the subsets that are needed of each domain, from the outputs back to the
+    inputs (`require`, `prepare`). Then rule sets are added from the inputs on (`add`).
 
     Parameters
     ----------
@@ -122,57 +120,59 @@ class Linker:
 
     def __init__(self, inputs: dict[str, Attribute]) -> None:
         self.inputs = inputs
-        self.masks: dict[str, set[Subset]] = {}
+        self.masks: dict[str, set[SubsetKey]] = {}
         self.templates: dict[str, Template] = {}
         sizes = [len(a.domain) for a in inputs.values()]
         self.first = dict(zip(inputs, accumulate(sizes, initial=2), strict=False))
         self.n_values, self.n_stored = 2 + sum(sizes), 0
         self.constants: dict[float, int] = {0.0: 0, 1.0: 1}
-        self.facets: dict[tuple[str, Subset], int] = {}
+        self.facets: dict[tuple[str, SubsetKey], int] = {}
         self.height: dict[str, int] = {}
-        #: Operations, targets, numbers of operands, and operands, in arrays to concatenate.
+        #: Operations, targets, operand counts and operands, in arrays to concatenate.
         self.instructions: tuple[list[IntArray], ...] = ([], [], [], [])
-        self.linked: set[int] = set()  # the templates that are in it
+        self.linked: set[int] = set()  # the ids of the templates
         self.columns: dict[str, slice] = {}
         self.degrees: dict[str, slice] = {}
         self.coherence: dict[str, int] = {}
         self.measures = slice(0, 0)
 
-    def demand(
+    def require(
         self,
         outputs: Sequence[Attribute],
         propositions: Sequence[Proposition],
-        kinds: Mapping[str, Kind],
+        structures: Mapping[str, RuleSetStructure],
     ) -> None:
-        """Ask for the values of the outputs, and for the subsets of propositions."""
+        """Require the single values of the outputs, and the subsets of propositions."""
         for attribute in outputs:
             masks = self.masks.setdefault(attribute.name, set())
-            if attribute.name in kinds:  # equal masks that are in memory anyway
-                conclusions = kinds[attribute.name].conclusions
+            if attribute.name in structures:  # masks that are in memory already
+                conclusions = structures[attribute.name].conclusions
                 masks.update(subset_key(q) for q in conclusions if q.bit_count() == 1)
             check_output_size(attribute.name, len(attribute.domain))
             masks.update((i + 1, 1 << i) for i in range(len(attribute.domain)))
         for p in propositions:
             self.masks.setdefault(p.attribute.name, set()).add(subset_key(p.mask))
 
-    def prepare(self, unit: RuleUnit, kind: Kind, degrees: bool, concludes: bool) -> None:
-        """Make the template for what is demanded of a rule set, and ask for what that needs."""
+    def prepare(
+        self, unit: RuleUnit, structure: RuleSetStructure, degrees: bool, concludes: bool
+    ) -> None:
+        """Create the template of a rule set, and require the subsets of inputs that it needs."""
         name = unit.output.name
-        template = rule_template(kind, self._demanded(name), degrees, concludes)
+        template = rule_template(structure, self._required_masks(name), degrees, concludes)
         self.templates[name] = template
         for leaf in template.leaves:
             if isinstance(leaf, Facet):
                 attribute = unit.inputs[leaf.attribute]
                 self.masks.setdefault(attribute.name, set()).add(subset_key(leaf.mask))
 
-    def _demanded(self, name: str) -> tuple[int, ...]:
-        """Return the subsets wanted of an attribute, in a fixed order."""
+    def _required_masks(self, name: str) -> tuple[int, ...]:
+        """Return the required masks of an attribute, sorted."""
         return tuple(mask for _, mask in sorted(self.masks.get(name, ())))
 
     def add(self, unit: RuleUnit, stores_distribution: bool, stores_degrees: bool) -> None:
-        """Link one rule set: its inputs' subsets first, then its template, then its outputs."""
+        """Link one rule set: the subsets of its inputs, its template, and its outputs."""
         for attribute in unit.inputs:
-            self._take_in(attribute)
+            self._link_input(attribute)
         parameters = [z for rule in unit.rules for z in (rule.s, rule.r)]
         name = unit.output.name
         template = self.templates[name]
@@ -183,7 +183,7 @@ class Linker:
             for leaf in template.leaves
         ]
         height, *degrees = self._link(name, template, leaves)
-        self.height[name] = self._lowest(
+        self.height[name] = self._minimum(
             [height, *(self.height.get(a.name, 1) for a in unit.inputs)]
         )
         if stores_distribution:
@@ -192,67 +192,69 @@ class Linker:
             self.degrees[name] = self._store(degrees)
 
     def store_distribution(self, attribute: Attribute) -> None:
-        """Write out the distribution of an attribute, and its coherence where that can fail."""
+        """Store the distribution of an attribute, and its coherence unless that is always 1."""
         name = attribute.name
         if name in self.inputs:
-            self._take_in(attribute)
+            self._link_input(attribute)
         values = [self.facets[name, (i + 1, 1 << i)] for i in range(len(attribute.domain))]
         self.columns[name] = self._store(values)
         if self.height.get(name, 1) != 1:
             self.coherence[name] = self._store([self.height[name]]).start
 
     def store_measures(self, propositions: Sequence[Proposition]) -> None:
-        """Write out ``Pi(a in A)`` of each proposition, one column after the other."""
+        """Store ``Pi(a in A)`` of each proposition in consecutive columns."""
         for proposition in propositions:
-            self._take_in(proposition.attribute)
+            self._link_input(proposition.attribute)
         facets = [self.facets[p.attribute.name, subset_key(p.mask)] for p in propositions]
         self.measures = self._store(facets)
 
-    def _take_in(self, attribute: Attribute) -> None:
-        """Compute the subsets of an input when it is first used."""
+    def _link_input(self, attribute: Attribute) -> None:
+        """Link the required subsets of an input when it is first used."""
         name = attribute.name
         if name not in self.inputs or name in self.height:
             return
         self.height[name] = 1
-        masks = self._demanded(name)
+        masks = self._required_masks(name)
         if masks:
             columns = range(self.first[name], self.first[name] + len(attribute.domain))
             self._link(name, column_template(len(columns), masks), columns)
 
     def _link(self, name: str, template: Template, leaves: Sequence[int]) -> list[int]:
-        """Append the template of what is demanded of an attribute, with its leaves filled in.
+        """Append the template of an attribute, given the ids of its leaves.
 
-        Returns the numbers of its outputs after those of the subsets.
+        Returns the ids of its outputs after those of the required subsets.
         """
         results = np.arange(self.n_values, self.n_values + len(template.ops), dtype=np.int32)
-        numbers = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), results])
+        ids = np.concatenate([np.array([0, 1, *leaves], dtype=np.int32), results])
         self.n_values += len(results)
         self.linked.add(id(template))
-        self._append(template.ops, results, np.diff(template.starts), numbers[template.args])
-        outputs: list[int] = numbers[template.outputs].tolist()
-        masks = self._demanded(name)
+        self._append(template.ops, results, np.diff(template.starts), ids[template.args])
+        outputs: list[int] = ids[template.outputs].tolist()
+        masks = self._required_masks(name)
         self.facets.update(zip([(name, subset_key(m)) for m in masks], outputs, strict=False))
         return outputs[len(masks) :]
 
     def _append(self, *parts: npt.ArrayLike) -> None:
-        """Append instructions: their operations, targets, numbers of operands, and operands."""
+        """Append instructions: their operations, targets, operand counts and operands."""
         for instructions, part in zip(self.instructions, parts, strict=True):
             instructions.append(np.asarray(part, dtype=np.int32))
 
     def _store(self, values: Sequence[int]) -> slice:
-        """Write values out to the next output columns."""
+        """Store values in the next output columns; return the columns."""
         n, first = len(values), self.n_stored
         self.n_stored += n
         self._append(np.full(n, STORE), range(first, first + n), np.ones(n), values)
         return slice(first, first + n)
 
     def _constant(self, number: float) -> int:
+        """Return the value id of a constant."""
         if number not in self.constants:
             self.constants[number] = self.n_values
             self.n_values += 1
         return self.constants[number]
 
-    def _lowest(self, values: Sequence[int]) -> int:
+    def _minimum(self, values: Sequence[int]) -> int:
+        """Return the value id of the minimum of some values."""
         distinct = sorted(set(values) - {1})
         if len(distinct) <= 1:
             return distinct[0] if distinct else 1
@@ -260,12 +262,12 @@ class Linker:
         self.n_values += 1
         return self.n_values - 1
 
-    def code(self, least: Sequence[float]) -> Code:
-        """Return the finished program, whose inputs must have at least these heights."""
+    def code(self, min_heights: Sequence[float]) -> Code:
+        """Return the program; each input must have at least its height in `min_heights`."""
         ops, targets, lengths, args = map(np.concatenate, self.instructions)
         return assemble(
             list(self.inputs.values()),
-            least,
+            min_heights,
             self.constants,
             (ops, targets, np.cumsum(np.append(0, lengths)), args),
             self.n_values,
@@ -273,5 +275,5 @@ class Linker:
             degrees=self.degrees,
             coherence=self.coherence,
             measures=self.measures,
-            n_kernels=len(self.linked),
+            n_templates=len(self.linked),
         )

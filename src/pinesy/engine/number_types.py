@@ -1,9 +1,7 @@
-"""Rows of samples in the types of numbers that programs run in.
+"""Degrees in the dtypes of programs: float64, float32, uint16 and uint8.
 
-Degrees are rounded on the way in, and never again: minimum and maximum only copy numbers, and
-rounding keeps their order, so it makes no difference whether inputs and parameters are rounded
-before a program runs or its results are afterwards. What comes out in a small type is the rounding
-of the exact result.
+Inputs and parameters are rounded once, before a program runs. Minimum and maximum only copy
+numbers, and rounding keeps their order, so results are the rounding of the exact results.
 """
 
 from dataclasses import replace
@@ -15,19 +13,19 @@ import numpy.typing as npt
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
-from pinesy.evidence.rows import Rows, side_by_side
+from pinesy.evidence.rows import Rows, hstack_rows
 from pinesy.exceptions import DegreeError, DomainError
 
 KERNELS = "pinesy.engine.kernels"
 
-#: A type of numbers: its name, or NumPy's type.
+#: A dtype of programs, or its name.
 NumberType = str | type[Any] | np.dtype[Any]
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 NUMBER_TYPES = ("float64", "float32", "uint16", "uint8")
 
 
 def number_type(dtype: NumberType) -> np.dtype[Any]:
-    """Return a type as NumPy's, or raise `DomainError`.
+    """Return the dtype of a program, or raise `DomainError`.
 
     Examples
     --------
@@ -35,32 +33,32 @@ def number_type(dtype: NumberType) -> np.dtype[Any]:
     dtype('uint8')
     """
     try:
-        kind = np.dtype(dtype)
+        checked = np.dtype(dtype)
     except (TypeError, ValueError):
-        kind = np.dtype(object)
-    if kind.name not in NUMBER_TYPES or not kind.isnative:
+        checked = np.dtype(object)
+    if checked.name not in NUMBER_TYPES or not checked.isnative:
         raise DomainError(f"dtype is {dtype!r:.60}; it must be one of {', '.join(NUMBER_TYPES)}")
-    return kind
+    return checked
 
 
-def largest(dtype: np.dtype[Any]) -> int:
-    """Return the number that stands for the degree 1: 255 in uint8, 65535 in uint16."""
+def number_of_one(dtype: np.dtype[Any]) -> int:
+    """Return the number that represents the degree 1: 255 in uint8, 65535 in uint16."""
     return int(np.iinfo(dtype).max) if dtype.kind == "u" else 1
 
 
-def rounded(degrees: FloatArray, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return degrees as the nearest numbers of a type, of two at the same distance the even one.
+def round_degrees(degrees: FloatArray, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return degrees in a dtype, rounded to nearest, ties to even.
 
     Examples
     --------
-    >>> rounded(np.array([0.0, 0.25, 1.0]), np.dtype("uint8")).tolist()
+    >>> round_degrees(np.array([0.0, 0.25, 1.0]), np.dtype("uint8")).tolist()
     [0, 64, 255]
     """
-    return (np.rint(degrees * largest(dtype)) if dtype.kind == "u" else degrees).astype(dtype)
+    return (np.rint(degrees * number_of_one(dtype)) if dtype.kind == "u" else degrees).astype(dtype)
 
 
 def as_degrees(numbers: npt.NDArray[Any]) -> FloatArray:
-    """Return numbers of a type as degrees: of uint8, divided by 255.
+    """Return numbers of any dtype as float64 degrees; uint8 is divided by 255.
 
     Examples
     --------
@@ -68,32 +66,36 @@ def as_degrees(numbers: npt.NDArray[Any]) -> FloatArray:
     [0.0, 0.2, 1.0]
     """
     if numbers.dtype.kind == "u":
-        return np.asarray(numbers / largest(numbers.dtype))
+        return np.asarray(numbers / number_of_one(numbers.dtype))
     return numbers.astype(np.float64, copy=False)
 
 
-def code_in(code: Code, dtype: np.dtype[Any]) -> Code:
-    """Return a program with its parameters in a type of numbers."""
-    return replace(code, constants=rounded(code.constants, dtype), least=rounded(code.least, dtype))
+def code_in_dtype(code: Code, dtype: np.dtype[Any]) -> Code:
+    """Return a program with its parameters in another dtype."""
+    return replace(
+        code,
+        constants=round_degrees(code.constants, dtype),
+        min_heights=round_degrees(code.min_heights, dtype),
+    )
 
 
-def block_in(rows: Rows, first: int, last: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return samples ``first .. last-1`` as contiguous rows of all columns, in a type of numbers.
+def rows_in_dtype(rows: Rows, first: int, last: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return samples ``first .. last-1`` as contiguous rows of all columns, in a dtype.
 
-    Numbers of that type stay as they are. In a small type a row with a number that is no degree
-    becomes 0, so that it is no distribution.
+    Arrays of that dtype are not rounded. Rows with invalid degrees become 0, which is no
+    distribution.
     """
     if dtype == FLOAT64:
         return rows.block(first, last)
     if rows.transform is not None or all(array.dtype != dtype for array in rows.arrays):
-        return _rounded_rows(rows.block(first, last), dtype)
+        return _round_rows(rows.block(first, last), dtype)
     parts = [array[first:last] for array in rows.arrays]
-    parts = [part if part.dtype == dtype else _rounded_rows(part, dtype) for part in parts]
-    return side_by_side(parts, dtype)
+    parts = [part if part.dtype == dtype else _round_rows(part, dtype) for part in parts]
+    return hstack_rows(parts, dtype)
 
 
-def refuse_in(rows: Rows, row: int, dtype: np.dtype[Any]) -> None:
-    """Raise the error of sample `row`, in which something is no distribution."""
+def raise_invalid_row(rows: Rows, row: int, dtype: np.dtype[Any]) -> None:
+    """Raise the error of sample `row`, which has an invalid distribution."""
     is_typed = dtype.kind == "u" and rows.transform is None
     if not is_typed or all(array.dtype != dtype for array in rows.arrays):
         rows.refuse(row)
@@ -103,12 +105,13 @@ def refuse_in(rows: Rows, row: int, dtype: np.dtype[Any]) -> None:
     try:
         replace(rows, arrays=arrays, n=1, first=rows.first + row).refuse(0)
     except DegreeError as error:
-        hint = f" (in arrays of {dtype}, {largest(dtype)} stands for 1)"
+        hint = f" (in arrays of {dtype}, {number_of_one(dtype)} stands for 1)"
         raise DegreeError(f"{error}{hint}") from None
 
 
-def _rounded_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    rounded_rows = np.empty(rows.shape, dtype)
+def _round_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return rows in a dtype; those with invalid degrees become 0."""
+    rounded = np.empty(rows.shape, dtype)
     degrees = np.ascontiguousarray(rows, dtype=np.float64)
-    load_kernels(KERNELS).kernels_of(dtype).round_rows(degrees, rounded_rows)
-    return rounded_rows
+    load_kernels(KERNELS).kernels_of(dtype).round_rows(degrees, rounded)
+    return rounded

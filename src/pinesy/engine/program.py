@@ -1,4 +1,4 @@
-"""Programs ready to run, how they run on samples, and the results they give."""
+"""Compiled programs, how they run on samples, and their results."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +21,10 @@ from pinesy.engine.number_types import (
     KERNELS,
     NumberType,
     as_degrees,
-    block_in,
-    code_in,
+    code_in_dtype,
     number_type,
-    refuse_in,
+    raise_invalid_row,
+    rows_in_dtype,
 )
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.evidence.evidence_form import Evidence, EvidenceForm, Transform
@@ -35,14 +35,14 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
-#: A row of scratch: the samples of a block. The scratch of most programs stays in a core's
-#: second-level cache, and the rows that a rule set uses in the first.
+#: A row of scratch: the samples of a block. The scratch of most programs fits in the L2 cache, and
+#: the rows of a rule set in the L1 cache.
 ROW_BYTES = 512
-#: Rows begin at places that caches tell apart, as they would not if 512 bytes lay between them.
+#: Padding of a row: a stride of 512 bytes would map all rows to the same cache lines.
 PAD_BYTES = 64
-#: Input rows are brought together for this many bytes at a time, whatever the batch.
+#: Bytes of input rows that are copied together at a time.
 CHUNK_BYTES = 2 * 1024 * 1024
-#: Steps (instructions times samples) below which a second thread costs more than it gives.
+#: Instructions times samples below which a second thread costs more than it saves.
 THREAD_STEPS = 200_000
 
 
@@ -61,13 +61,17 @@ class Inference(Mapping[str, Possibility]):
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
         name = name_of(key)
-        degrees = as_degrees(self.degrees(name))
-        return Possibility(self._attributes[name], degrees, self._coherence(name))
+        degrees, coherence = as_degrees(self.degrees(name)), self._code.coherence
+        height: Any = 1.0  # the lowest of this distribution and of those it depends on
+        if name in coherence:
+            heights = as_degrees(self._out[coherence[name]])
+            height = heights if self.is_batch else float(heights[0])
+        return Possibility(self._attributes[name], degrees, height)
 
     def degrees(self, key: str | Attribute) -> npt.NDArray[Any]:
-        """Return the degrees of an attribute alone, in the type of numbers of the program.
+        """Return the degrees of an attribute in the dtype of the program.
 
-        In uint8, 255 stands for 1; a `Possibility` has them divided by it, as floats.
+        In uint8, 255 represents 1; a `Possibility` has float64 degrees.
         """
         name = name_of(key)
         if name not in self._code.columns:
@@ -75,7 +79,7 @@ class Inference(Mapping[str, Possibility]):
         return self._columns(self._code.columns[name])
 
     def possibility(self, proposition: Proposition) -> Any:
-        """Return ``Pi(a in A)`` of a proposition that was an output, or is on one."""
+        """Return ``Pi(a in A)`` of a proposition that is an output, or that is on an output."""
         _check_proposition(proposition)
         if proposition not in self._measures:
             return self[proposition.attribute].possibility(proposition)
@@ -83,19 +87,12 @@ class Inference(Mapping[str, Possibility]):
         return degrees if self.is_batch else float(degrees[0])
 
     def necessity(self, proposition: Proposition) -> Any:
-        """Return ``N(a in A) = 1 - Pi(a not in A)``; the complement must be there as above."""
+        """Return ``N(a in A) = 1 - Pi(a not in A)``; `possibility` must have the complement."""
         _check_proposition(proposition)
         return 1.0 - self.possibility(proposition.complement)
 
     def _columns(self, columns: slice) -> npt.NDArray[Any]:
         return self._out[columns].T if self.is_batch else self._out[columns, 0]
-
-    def _coherence(self, name: str) -> Any:
-        """Return the lowest height of the distributions behind one, and of its own."""
-        if name not in self._code.coherence:
-            return 1.0
-        height = as_degrees(self._out[self._code.coherence[name]])
-        return height if self.is_batch else float(height[0])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._attributes)
@@ -104,10 +101,14 @@ class Inference(Mapping[str, Possibility]):
         return len(self._attributes)
 
     def __repr__(self) -> str:
-        kind = type(self).__name__
+        class_name = type(self).__name__
         if self.is_batch:
-            return f"{kind}({self._out.shape[1]} samples of {', '.join(self)})"
-        return f"{kind}({', '.join(f'{name}{_said(self[name])}' for name in self)})"
+            return f"{class_name}({self._out.shape[1]} samples of {', '.join(self)})"
+        texts = [
+            f"{name}={show_value(pi.best)}" if pi.decided else f"{name}: {pi.verdict}"
+            for name, pi in self.items()
+        ]
+        return f"{class_name}({', '.join(texts)})"
 
     def _repr_html_(self) -> str | None:
         from pinesy.display.rules_html import results_html
@@ -118,11 +119,6 @@ class Inference(Mapping[str, Possibility]):
 def _check_proposition(proposition: object) -> None:
     if not isinstance(proposition, Proposition):
         raise DomainError(f"{proposition!r:.60} is no proposition; give attribute.isin({{...}})")
-
-
-def _said(pi: Possibility) -> str:
-    """Return the best value of a result, or why there is none."""
-    return f"={show_value(pi.best)}" if pi.decided else f": {pi.verdict}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +135,7 @@ class PremiseDegrees:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(Inference):
-    """An inference that keeps every attribute that rules conclude on and every premise degree."""
+    """An inference with every inferred attribute and every premise degree."""
 
     @property
     def premises(self) -> dict[str, PremiseDegrees]:
@@ -156,18 +152,18 @@ class Program:
     ----------
     inputs : the attributes that evidence is needed for, in the order of their columns
     outputs : the attributes that are inferred
-    dtype : the type of numbers that it runs in
+    dtype : the dtype of its degrees
 
     Parameters
     ----------
-    units : the rule sets, each after those whose outputs it uses
-    outputs : the attributes whose distributions are wanted
+    units : the rule sets in topological order
+    outputs : the attributes to infer
     known : all inputs of the rules by name
-    degrees : whether the degrees of premises are wanted too, of all sets or of some outputs' sets
-    propositions : those whose possibilities ``Pi(a in A)`` are wanted: the distribution behind
-        them need not be formed
+    degrees : whether to return premise degrees too: of all rule sets, or of those of some outputs
+    propositions : propositions whose possibilities ``Pi(a in A)`` to infer, without the
+        distribution of `a`
     unnormalised : the inputs that may be not normalised
-    others : the names of attributes that tables of inputs may hold besides
+    others : the names of other attributes that tables of inputs may have
     """
 
     def __init__(
@@ -198,15 +194,15 @@ class Program:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of numbers that it runs in."""
+        """The dtype of its degrees."""
         return self.code.dtype
 
     def astype(self, dtype: NumberType) -> "Program":
-        """Return the program in a type of numbers: float64, float32, uint16 or uint8.
+        """Return the program in another dtype: float64, float32, uint16 or uint8.
 
-        Degrees and parameters are rounded on the way in, to nearest; of unsigned integers the
-        largest stands for 1. Results are the rounding of the exact results, because minimum and
-        maximum only copy numbers and rounding keeps their order (docs/number-types.md).
+        Inputs and parameters are rounded to nearest; the largest unsigned integer represents 1.
+        Results are the rounding of the exact results, because minimum and maximum only copy numbers
+        and rounding keeps their order (docs/number-types.md).
 
         Examples
         --------
@@ -216,13 +212,13 @@ class Program:
         >>> rules.compile(dtype="uint8")({"rain": [0.2, 1.0]}).degrees("grass")
         array([ 51, 255], dtype=uint8)
         """
-        kind = number_type(dtype)
-        return self if kind == self.dtype else _rounded_program(self, kind)
+        new_dtype = number_type(dtype)
+        return self if new_dtype == self.dtype else _program_in_dtype(self, new_dtype)
 
     def run(self, x: npt.NDArray[Any], constants: FloatArray | None = None) -> npt.NDArray[Any]:
-        """Return the output columns (columns, n) for the columns of all inputs (n, columns).
+        """Return the output columns (columns, n) for the input columns (n, columns).
 
-        With `constants` it is run with these in the place of `code.constants`.
+        `constants` replace `code.constants`.
         """
         if not isinstance(x, np.ndarray) or x.shape[1:] != (self.code.n_inputs,):
             raise ShapeError(f"x is an array (n, {self.code.n_inputs}); got {x!r:.60}")
@@ -231,14 +227,14 @@ class Program:
 
     @property
     def derivatives(self) -> Derivatives:
-        """How the outputs depend on inputs and constants."""
+        """The derivatives of the outputs by inputs and constants."""
         if self.dtype != FLOAT64:
             raise DomainError(f"derivatives are of float64; this program is of {self.dtype}")
         return _derivatives(self)
 
     @cached_property
     def _measures(self) -> dict[Proposition, int]:
-        """The column of each proposition's possibility."""
+        """The output column of the possibility of each proposition."""
         first = self.code.measures.start
         return {p: first + i for i, p in enumerate(self._propositions)}
 
@@ -251,21 +247,20 @@ class Program:
 
         Parameters
         ----------
-        evidence : for each input attribute a plain value (None: nothing is known), a dict
-            ``{value: degree}`` (values left out have degree 0), a sequence of degrees, a
-            `Possibility` or, for a batch, an array ``(n_samples, |domain|)`` or a list of values;
-            or a table of values. The quickest form is one array with the columns of all `inputs`
-            side by side, in their order. Arrays of the `dtype` of the program are taken as they
-            are (in uint8, 255 stands for 1), all others hold degrees and are rounded to it.
-        transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the distributions in the
-            evidence are of probabilities (of any float type): they are transformed block by block,
-            without a second array. Plain values and each `Possibility` stay what they are.
+        evidence : for each input attribute a plain value (None: missing), a dict
+            ``{value: degree}`` (0 for other values), a sequence of degrees, a `Possibility` or, for
+            a batch, an array ``(n_samples, |domain|)`` or a list of values; or a table of values.
+            The fastest form is one array with the concatenated columns of all `inputs`. Arrays of
+            the `dtype` of the program are not rounded (in uint8, 255 represents 1); all others are.
+        transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the evidence has
+            probabilities (of any float dtype): they are transformed block by block, without a
+            copy. Plain values and each `Possibility` are not transformed.
         """
         rows = self._form.rows(evidence, transform)
         return self.result(run(self.code, rows), is_batch=rows.is_batch)
 
     def result(self, out: npt.NDArray[Any], *, is_batch: bool = True) -> Inference:
-        """Return output columns (columns, n), as `run` gives them, as distributions."""
+        """Return the distributions of output columns (columns, n), as returned by `run`."""
         return self._result(self.code, self._by_name, self._measures, out, is_batch)
 
     def columns(self, evidence: Evidence, transform: Transform = None) -> npt.NDArray[Any]:
@@ -279,11 +274,11 @@ def _derivatives(program: Program) -> Derivatives:
 
 
 @cached_on_owner
-def _rounded_program(program: Program, dtype: np.dtype[Any]) -> Program:
+def _program_in_dtype(program: Program, dtype: np.dtype[Any]) -> Program:
     if program.dtype != FLOAT64:
         raise DomainError(f"a program is rounded once; this one is of {program.dtype} already")
     other = Program.__new__(Program)
-    other.__dict__ |= without_cache(program) | {"code": code_in(program.code, dtype)}
+    other.__dict__ |= without_cache(program) | {"code": code_in_dtype(program.code, dtype)}
     return other
 
 
@@ -294,20 +289,18 @@ def run(code: Code, rows: Rows) -> npt.NDArray[Any]:
     """
     out = np.empty((code.n_outputs, rows.n), code.dtype)
     if rows.n == 1:
-        _run_one(code, rows, out)
+        work = np.empty((code.n_slots, 1), code.dtype)
+        x = rows_in_dtype(rows, 0, 1, code.dtype)
+        if _kernels(code).run_sample(x, out, *code.program, work) >= 0:
+            raise_invalid_row(rows, 0, code.dtype)
     else:
         _run_blocks(code, rows, out)
     out.setflags(write=False)  # results are values
     return out
 
 
-def _run_one(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
-    kernels, work = _kernels(code), np.empty((code.n_slots, 1), code.dtype)
-    if kernels.run_one(block_in(rows, 0, 1, code.dtype), out, *code.program, work) >= 0:
-        refuse_in(rows, 0, code.dtype)
-
-
 def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
+    """Fill `out` with the outputs of a batch, by chunks of blocks on several threads."""
     size = code.dtype.itemsize
     width = max(1, min(ROW_BYTES // size, rows.n))
     chunk = max(1, CHUNK_BYTES // (size * width * max(1, code.n_inputs))) * width
@@ -318,14 +311,14 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     shape = (code.n_slots + kernels.extra_rows, (ROW_BYTES + PAD_BYTES) // size)
 
     def work(queue: Iterator[int]) -> int:
-        """Run chunks up to one with a bad row; return that row, or -1."""
+        """Run chunks until one has an invalid row; return that row, or -1."""
         scratch = np.empty(shape, code.dtype)
         for start in queue:
             stop = min(start + chunk, rows.n)
             if columns is not None:
                 bad = kernels.run_columns(*columns, start, stop, out, *code.program, scratch, width)
             else:
-                block = block_in(rows, start, stop, code.dtype)
+                block = rows_in_dtype(rows, start, stop, code.dtype)
                 bad = kernels.run_blocks(block, out, start, *code.program, scratch, width)
                 bad = bad if bad < 0 else start + bad
             if bad >= 0:
@@ -336,7 +329,7 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     threads = min(n_threads(), len(starts)) if enough else 1
     bad_rows = [row for row in share(work, starts, threads) if row >= 0]
     if bad_rows:
-        refuse_in(rows, min(bad_rows), code.dtype)
+        raise_invalid_row(rows, min(bad_rows), code.dtype)
 
 
 def _kernels(code: Code) -> Any:

@@ -1,7 +1,7 @@
-"""The compiled loops of the min-max algebra.
+"""Numba kernels of Pareto fronts.
 
-Importing this module loads Numba, so it is imported when first needed. Arrays may be read-only;
-other kernels may call `front_value` and `insert_point`.
+Importing this module loads Numba, so it is imported when first needed. Other kernels call
+`front_value` and `insert_point`.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -17,8 +17,8 @@ _RESULT = types.Array(types.float64, 1, "C")
 
 
 @inlined
-def _at_crossing(e, w, begin, end, k, y):
-    """Return the larger of ``w[k - 1]`` and ``(e[k] - y)^+ / 2``, as far as there are such."""
+def _crossing_value(e, w, begin, end, k, y):
+    """Return the larger of ``w[k - 1]`` and ``(e[k] - y)^+ / 2``, each if it is in the front."""
     value = w[k - 1] if k > begin else 0.0
     return max(value, (e[k] - y) * 0.5) if k < end else value
 
@@ -27,8 +27,8 @@ def _at_crossing(e, w, begin, end, k, y):
 def front_value(e, w, begin, end, y):
     """Return ``max_k min((e[k] - y)^+ / 2, w[k])`` over the front ``begin <= k < end``.
 
-    Along the front the first term falls and the second rises, also when rounded. The maximum of
-    their min lies where they cross: at the first `k` at which `w` is not the lesser, or before it.
+    Along the front the first term decreases and the second increases, also when rounded. The
+    maximum of their min is where they cross: at the first `k` where `w` is not less, or before it.
     """
     low, high = begin, end
     while low < high:
@@ -37,12 +37,12 @@ def front_value(e, w, begin, end, y):
             high = middle
         else:
             low = middle + 1
-    return _at_crossing(e, w, begin, end, low, y)
+    return _crossing_value(e, w, begin, end, low, y)
 
 
 @inner
 def insert_point(e, w, size, point_e, point_w):
-    """Put a pair on a front of `size` pairs (`e` falls, `w` rises); return the new size."""
+    """Insert a pair into a front of `size` pairs, in place; return the new size."""
     low, high = 0, size
     while low < high:  # the first k with e[k] <= point_e
         middle = (low + high) >> 1
@@ -77,10 +77,10 @@ def evaluate_fronts(e, w, starts, y, out):
 
 
 @inlined
-def _sweep(y, column, order, e, w):
+def _write_front(y, column, order, e, w):
     """Write the front of the pairs ``(y[i], y[i] - column[order[i]])``; return its size.
 
-    `y` never increases. Of equal `y` several may stay, with rising `w`: the search skips them.
+    `y` must not increase. Several pairs of equal `y` may stay, with increasing `w`.
     """
     size = 0
     best = 0.0
@@ -98,13 +98,13 @@ def _sweep(y, column, order, e, w):
 def lower_distances(y, column, order, nabla, e, w):
     """Lower each ``nabla[i]`` to ``max((column[order[i]] - y[i])^+, h(y[i]))``, `h` of the column.
 
-    As `y` falls the crossing on the front moves on, never back: one pass in place of searches.
-    `e` and `w` are scratch.
+    As `y` decreases the crossing only moves forward: one pass instead of binary searches. `e` and
+    `w` are scratch.
     """
-    size = _sweep(y, column, order, e, w)
+    size = _write_front(y, column, order, e, w)
     k = 0
     for i in range(len(y)):
         while k < size and w[k] < (e[k] - y[i]) * 0.5:
             k += 1
-        h = _at_crossing(e, w, 0, size, k, y[i])
+        h = _crossing_value(e, w, 0, size, k, y[i])
         nabla[i] = min(nabla[i], max(column[order[i]] - y[i], h))

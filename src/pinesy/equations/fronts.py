@@ -1,9 +1,8 @@
 """Pareto fronts of pairs (e, w): the functions ``h(y) = max_i min((e_i - y)^+ / 2, w_i)``.
 
-Of all pairs only those count that no other pair beats in both. Sorted by decreasing `e` their `w`
-increases, so that `h` is found by binary search; and the front of a union is the front of the
-union of the fronts, so that pairs may come in any order and in any number of chunks
-(docs/equations.md).
+Only the pairs that no other pair dominates count. Sorted by decreasing `e` their `w` increases, so
+`h` is evaluated by binary search. The front of a union is the front of the union of the fronts, so
+pairs may come in any order and in any number of chunks (docs/equations.md).
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
-from pinesy.equations.product import finite, frozen, same_length
+from pinesy.equations.product import check_same_length, finite_array, make_readonly
 from pinesy.exceptions import DegreeError, DomainError
 
 KERNELS = "pinesy.equations.front_kernels"
@@ -47,14 +46,14 @@ class Front:
     w: FloatArray
 
     def __post_init__(self) -> None:
-        e, w = _pairs(self.e, self.w, 1)
+        e, w = _check_pairs(self.e, self.w, 1)
         if (np.diff(e) >= 0.0).any() or (np.diff(w, prepend=0.0) <= 0.0).any():
             raise DomainError(
                 "these pairs are not a front: e must decrease and w > 0 increase, strictly; build "
                 "a front from any pairs with pareto_front(e, w)"
             )
-        object.__setattr__(self, "e", frozen(e))
-        object.__setattr__(self, "w", frozen(w))
+        object.__setattr__(self, "e", make_readonly(e))
+        object.__setattr__(self, "w", make_readonly(w))
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -65,7 +64,7 @@ class Front:
 
         Associative, commutative and idempotent, to the last bit: it only selects pairs.
         """
-        return _merged([self, other])
+        return _merge([self, other])
 
     def evaluate(self, y: npt.ArrayLike) -> FloatArray:
         """Return ``h(y) = max_i min((e_i - y)^+ / 2, w_i)`` for each entry of the vector `y`.
@@ -73,12 +72,12 @@ class Front:
         Cost O(log F) an entry. In float64 it is equal, bit for bit, to the maximum over all the
         pairs that the front was built from: subtraction and halving round monotonically.
         """
-        return Fronts.pack([self]).evaluate(finite(y, "y", 1)[:, None])[:, 0]
+        return Fronts.pack([self]).evaluate(finite_array(y, "y", 1)[:, None])[:, 0]
 
     def solution(self, nabla: float, *, bottom: float = 0.0, tolerance: float = TOLERANCE) -> float:
         """Return ``(e - nabla)^+`` for the largest `e` with ``w > nabla``, or `bottom` if none.
 
-        Where ``nabla > 0`` has been rounded, ``w > nabla + tolerance`` is asked for instead.
+        Where ``nabla > 0``, which is rounded, ``w > nabla + tolerance`` is required instead.
 
         Examples
         --------
@@ -114,7 +113,7 @@ class Fronts:
     starts: npt.NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        same_length(len(self.e), "the entries of e", len(self.w), "those of w")
+        check_same_length(len(self.e), "the entries of e", len(self.w), "those of w")
         sizes = np.diff(self.starts, prepend=0, append=len(self.e))
         if len(sizes) < 2 or sizes[0] != 0 or sizes[-1] != 0 or (sizes < 0).any():
             raise DomainError(
@@ -124,12 +123,12 @@ class Fronts:
 
     @classmethod
     def pack(cls, fronts: Iterable[Front]) -> "Fronts":
-        """Return the given fronts as one object."""
+        """Return fronts packed into one object."""
         members = list(fronts)
         starts = np.cumsum([0, *map(len, members)], dtype=np.int64)
         starts.setflags(write=False)
         sides = ([np.empty(0), *(getattr(f, side) for f in members)] for side in ("e", "w"))
-        e, w = (frozen(np.concatenate(side)) for side in sides)
+        e, w = (make_readonly(np.concatenate(side)) for side in sides)
         return cls(e, w, starts)
 
     def __len__(self) -> int:
@@ -150,11 +149,11 @@ class Fronts:
     def merge(self, *others: "Fronts") -> "Fronts":
         """Return the fronts of the pairs of all, column by column; see `Front.merge`."""
         for other in others:
-            same_length(len(self), "the fronts", len(other), "those to merge")
+            check_same_length(len(self), "the fronts", len(other), "those to merge")
         parts = [fronts for fronts in (self, *others) if len(fronts.e)]
         if len(parts) < 2:
             return parts[0] if parts else self
-        return Fronts.pack(map(_merged, zip(*parts, strict=True)))
+        return Fronts.pack(map(_merge, zip(*parts, strict=True)))
 
     def same(self, other: "Fronts") -> bool:
         """Return whether the fronts are the same, bit for bit."""
@@ -169,9 +168,9 @@ class Fronts:
 
         With ``y[:, None]``, of shape ``(n, 1)``, all fronts are evaluated at the same points.
         """
-        points = finite(y, "y", 2)
+        points = finite_array(y, "y", 2)
         if points.shape[1] != 1:
-            same_length(points.shape[1], "the columns of y", len(self), "the fronts")
+            check_same_length(points.shape[1], "the columns of y", len(self), "the fronts")
         out = np.empty((len(points), len(self)))
         table = np.broadcast_to(points, out.shape)
         load_kernels(KERNELS).evaluate_fronts(self.e, self.w, self.starts, table, out)
@@ -185,9 +184,8 @@ class Fronts:
         enough = np.flatnonzero(self.w > lower_bound(nabla, tolerance))[::-1]
         solutions = np.full(len(self), bottom)
         columns = np.searchsorted(self.starts, enough, side="right") - 1
-        solutions[columns] = np.maximum(
-            self.e[enough] - nabla, bottom
-        )  # the last to be set is first
+        # Reversed: of several pairs of a column, the first is assigned last.
+        solutions[columns] = np.maximum(self.e[enough] - nabla, bottom)
         return solutions
 
     def __repr__(self) -> str:
@@ -204,32 +202,37 @@ def pareto_front(e: npt.ArrayLike, w: npt.ArrayLike) -> Front:
     >>> len(pareto_front([0.9, 0.9, 0.4], [0.2, 0.3, 0.3]))
     1
     """
-    return _front(*_pairs(e, w, 1))
+    return _front(*_check_pairs(e, w, 1))
 
 
 def pareto_fronts(e: npt.ArrayLike, w: npt.ArrayLike) -> Fronts:
     """Return the front of each column of `e` and `w`, of shape ``(n, columns)``."""
-    pairs = zip(*(table.T for table in _pairs(e, w, 2)), strict=True)
+    pairs = zip(*(table.T for table in _check_pairs(e, w, 2)), strict=True)
     return Fronts.pack(_front(*columns) for columns in pairs)
 
 
-def _pairs(e: npt.ArrayLike, w: npt.ArrayLike, ndim: int) -> tuple[FloatArray, FloatArray]:
-    e_array, w_array = finite(e, "e", ndim), finite(w, "w", ndim)
+def _check_pairs(e: npt.ArrayLike, w: npt.ArrayLike, ndim: int) -> tuple[FloatArray, FloatArray]:
+    """Return `e` and `w` as arrays of finite numbers of the same shape."""
+    e_array, w_array = finite_array(e, "e", ndim), finite_array(w, "w", ndim)
     for axis, axis_name in zip(range(ndim), ("rows", "columns"), strict=False):
-        same_length(e_array.shape[axis], f"the {axis_name} of e", w_array.shape[axis], "those of w")
+        check_same_length(
+            e_array.shape[axis], f"the {axis_name} of e", w_array.shape[axis], "those of w"
+        )
     return e_array, w_array
 
 
-def _merged(fronts: Iterable[Front]) -> Front:
+def _merge(fronts: Iterable[Front]) -> Front:
+    """Return the front of the pairs of all fronts."""
     sides = zip(*((front.e, front.w) for front in fronts), strict=True)
     return _front(*map(np.concatenate, sides))
 
 
 def _front(e: FloatArray, w: FloatArray) -> Front:
+    """Return the front of finite pairs."""
     order = np.argsort(-e)
     e, w = e[order], w[order]
     best = np.maximum.accumulate(np.maximum(w, 0.0))
-    # Among equal e the largest w counts: at the last of them `best` has seen them all.
+    # Among equal e the largest w counts: it is in `best` at the last of them.
     last = np.append(e[1:] != e[:-1], True)[: len(e)]
     e, best = e[last], best[last]
     better = np.diff(best, prepend=0.0) > 0.0
@@ -237,7 +240,7 @@ def _front(e: FloatArray, w: FloatArray) -> Front:
 
 
 def reliable_below(tolerance: Any) -> Any:
-    """Return what the distance of a reliable sample must be below: ``nabla < tau`` as decimals.
+    """Return the upper bound of the distance of a reliable sample: ``nabla < tau`` as decimals.
 
     [def:reliabletau]; 0.8 - 0.7 and 0.9 - 0.8 lie on different sides of 0.1 in floating point. A
     tiny `tau` stays above 0, so that a distance of 0 is below.
@@ -253,7 +256,7 @@ def reliable_below(tolerance: Any) -> Any:
 
 
 def lower_bound(nabla: float, tolerance: float) -> float:
-    """Return what `w` must exceed: a distance that is exactly 0 has not been rounded."""
+    """Return the lower bound of `w`: ``nabla + tolerance``, or 0 for the exact distance 0."""
     if not nabla >= 0.0:
         raise DegreeError(f"nabla is {nabla!r}; a distance is a number >= 0")
     return nabla + tolerance if nabla > 0.0 else 0.0

@@ -1,7 +1,7 @@
 """Arrays of degrees, and their products with min, max and epsilon in place of sum and product.
 
-The products are the definitions, dense. Rows are taken in blocks, so that memory stays bounded.
-What an array must be is checked before the algebra starts.
+The products are dense, by definition. Rows are processed in blocks, so that memory is bounded.
+Arguments are validated before the computation.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.exceptions import DegreeError, ShapeError
 
-#: Numbers held at a time while rows of `a` meet columns of `b`.
+#: Numbers of the largest temporary array of a product.
 BLOCK = 2**20
 
 _SHAPES = {1: "(n,)", 2: "(rows, columns)"}
@@ -30,7 +30,7 @@ def minmax_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> minmax_product([[0.3, 1.0], [1.0, 0.5]], [0.0, 1.0])
     array([0.3, 1. ])
     """
-    return _product(a, b, min_max)
+    return _product(a, b, reduce_min_max)
 
 
 def maxmin_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
@@ -43,7 +43,7 @@ def maxmin_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> maxmin_product([[0.7, 0.0], [0.4, 0.5]], [0.6, 1.0])
     array([0.6, 0.5])
     """
-    return _product(a, b, max_min)
+    return _product(a, b, reduce_max_min)
 
 
 def epsilon_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
@@ -59,32 +59,32 @@ def epsilon_product(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     >>> epsilon_product(A.T, [1.0, 0.4])
     array([1. , 0.4])
     """
-    return _product(a, b, _max_epsilon)
+    return _product(a, b, _reduce_epsilon)
 
 
-def min_max(rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """Combine rows ``(n, m, 1)`` with columns ``(1, m, k)``."""
+def reduce_min_max(rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return the min-max product of rows ``(n, m, 1)`` and columns ``(1, m, k)``."""
     return np.asarray(np.maximum(rows, columns).min(axis=1))
 
 
-def max_min(rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """Combine rows ``(n, m, 1)`` with columns ``(1, m, k)``."""
+def reduce_max_min(rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return the max-min product of rows ``(n, m, 1)`` and columns ``(1, m, k)``."""
     return np.asarray(np.minimum(rows, columns).max(axis=1))
 
 
-def _max_epsilon(rows: FloatArray, columns: FloatArray) -> FloatArray:
+def _reduce_epsilon(rows: FloatArray, columns: FloatArray) -> FloatArray:
     return np.asarray(np.where(rows < columns, columns, 0.0).max(axis=1))
 
 
 def _product(a: npt.ArrayLike, b: npt.ArrayLike, combine: Combine) -> FloatArray:
-    left = degrees(a, "a", 2)
-    right = degrees(b, "b", 1, 2)
-    same_length(left.shape[1], "the columns of a", len(right), "the rows of b")
-    return by_rows(left, right, combine)
+    left = degree_array(a, "a", 2)
+    right = degree_array(b, "b", 1, 2)
+    check_same_length(left.shape[1], "the columns of a", len(right), "the rows of b")
+    return blocked_product(left, right, combine)
 
 
-def by_rows(a: FloatArray, b: FloatArray, combine: Combine) -> FloatArray:
-    """Return the product of checked arrays: `combine` on blocks of rows."""
+def blocked_product(a: FloatArray, b: FloatArray, combine: Combine) -> FloatArray:
+    """Return the product of validated arrays, with `combine` on blocks of rows."""
     columns = (b if b.ndim == 2 else b[:, None])[None]
     step = max(1, BLOCK // columns.size)
     blocks = [combine(a[i : i + step, :, None], columns) for i in range(0, len(a), step)]
@@ -92,11 +92,11 @@ def by_rows(a: FloatArray, b: FloatArray, combine: Combine) -> FloatArray:
     return product if b.ndim == 2 else product[:, 0]
 
 
-def numbers(values: npt.ArrayLike, name: str, *ndims: int) -> FloatArray:
-    """Return `values` as a new array of float64 (-0.0 becomes 0.0) with one of the dimensions."""
+def float_array(values: npt.ArrayLike, name: str, *ndims: int) -> FloatArray:
+    """Return `values` as a new float64 array (-0.0 becomes 0.0) with one of some `ndims`."""
     try:
         raw = np.asarray(values)
-        if raw.dtype.kind not in "biufO":  # text and complex numbers would be turned into numbers
+        if raw.dtype.kind not in "biufO":  # text and complex numbers would be converted
             raise TypeError
         array = raw.astype(np.float64, copy=False) + 0.0
     except (OverflowError, TypeError, ValueError):
@@ -111,18 +111,18 @@ def numbers(values: npt.ArrayLike, name: str, *ndims: int) -> FloatArray:
     return array
 
 
-def degrees(values: npt.ArrayLike, name: str, *ndims: int) -> FloatArray:
-    """Return `values` as an array of degrees: `numbers`, at least one, all in [0, 1]."""
-    array = numbers(values, name, *ndims)
+def degree_array(values: npt.ArrayLike, name: str, *ndims: int) -> FloatArray:
+    """Return `values` as an array of degrees: not empty, all in [0, 1]."""
+    array = float_array(values, name, *ndims)
     if array.size == 0:
         raise ShapeError(f"{name} is empty (shape {array.shape}); give at least one row and column")
     check_entries(array, ~((array >= 0.0) & (array <= 1.0)), name, "a number in [0, 1]")
     return array
 
 
-def finite(values: npt.ArrayLike, name: str, *ndims: int) -> FloatArray:
+def finite_array(values: npt.ArrayLike, name: str, *ndims: int) -> FloatArray:
     """Return `values` as an array of finite numbers."""
-    array = numbers(values, name, *ndims)
+    array = float_array(values, name, *ndims)
     check_entries(array, ~np.isfinite(array), name, "a finite number")
     return array
 
@@ -138,13 +138,13 @@ def check_entries(array: FloatArray, bad: BoolArray, name: str, expected: str) -
         raise DegreeError(f"{name}, {index}, is {value!r}; it must be {expected}: {cure}")
 
 
-def same_length(n: int, name: str, m: int, other: str) -> None:
+def check_same_length(n: int, name: str, m: int, other: str) -> None:
     """Raise `ShapeError` unless two sizes agree; a size of 1 is not broadcast."""
     if n != m:
-        raise ShapeError(f"{name} are {n} and {other} are {m}; they must be as many (no broadcast)")
+        raise ShapeError(f"{name} are {n} and {other} are {m}; they must be equal (no broadcast)")
 
 
-def frozen(array: FloatArray) -> FloatArray:
-    """Return `array` made read-only, to be kept by an object that does not change."""
+def make_readonly(array: FloatArray) -> FloatArray:
+    """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array

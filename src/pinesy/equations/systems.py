@@ -16,13 +16,21 @@ import numpy.typing as npt
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray, check_degree
 from pinesy.equations.fronts import KERNELS, TOLERANCE, lower_bound
-from pinesy.equations.product import BLOCK, by_rows, degrees, frozen, max_min, min_max, same_length
+from pinesy.equations.product import (
+    BLOCK,
+    blocked_product,
+    check_same_length,
+    degree_array,
+    make_readonly,
+    reduce_max_min,
+    reduce_min_max,
+)
 from pinesy.exceptions import InconsistentSystemError
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """How near a vector `x` comes to a solution; see `MinMaxSystem.verify`.
+    """The residual of a vector `x`, and the distance of the system; see `MinMaxSystem.verify`.
 
     Attributes
     ----------
@@ -35,7 +43,7 @@ class Certificate:
     solves : bool
         Whether ``A box x == b``, to the last bit.
     attains : bool
-        Whether ``residual <= distance + tolerance``: nothing comes closer than `x`.
+        Whether ``residual <= distance + tolerance``: no vector has a lower residual than `x`.
     """
 
     residual: float
@@ -47,19 +55,19 @@ class Certificate:
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class RelationalSystem:
-    """A matrix of shape ``(N, M)``, a second member ``(N,)``, and what both kinds share."""
+    """A matrix of shape ``(N, M)`` and a second member ``(N,)``; the base of both systems."""
 
     _is_max_min: ClassVar[bool]
     a: FloatArray
     b: FloatArray
 
     def __init__(self, a: npt.ArrayLike, b: npt.ArrayLike) -> None:
-        matrix, second = degrees(a, "the matrix", 2), degrees(b, "the second member", 1)
-        same_length(
+        matrix, second = degree_array(a, "the matrix", 2), degree_array(b, "the second member", 1)
+        check_same_length(
             len(matrix), "the rows of the matrix", len(second), "those of the second member"
         )
-        object.__setattr__(self, "a", frozen(matrix))
-        object.__setattr__(self, "b", frozen(second))
+        object.__setattr__(self, "a", make_readonly(matrix))
+        object.__setattr__(self, "b", make_readonly(second))
 
     @cached_property
     def row_distances(self) -> FloatArray:
@@ -76,7 +84,7 @@ class RelationalSystem:
         for column in _columns(a):
             load_kernels(KERNELS).lower_distances(y, column, order, nabla, e, w)
         distances[order] = nabla
-        return frozen(distances)
+        return make_readonly(distances)
 
     @cached_property
     def chebyshev_distance(self) -> float:
@@ -89,19 +97,19 @@ class RelationalSystem:
     @cached_property
     def is_consistent(self) -> bool:
         """Whether there is a solution: whether the extreme candidate solves it. O(N M), exact."""
-        return bool((self._apply(self._extreme) == self.b).all())
+        return bool((self._apply(self._extreme_solution) == self.b).all())
 
     def verify(self, x: npt.ArrayLike, *, tolerance: float = 2 * TOLERANCE) -> Certificate:
-        """Return how near the vector `x` of M degrees comes to a solution.
+        """Return the residual of a vector `x` of M degrees, and whether it attains the distance.
 
         Parameters
         ----------
         x : array (M,)
         tolerance : float
-            What rounding may add to the residual of a vector that attains the distance.
+            The rounding error allowed in the residual of a vector that attains the distance.
         """
-        point = degrees(x, "x", 1)
-        same_length(len(point), "the entries of x", self.a.shape[1], "the columns")
+        point = degree_array(x, "x", 1)
+        check_same_length(len(point), "the entries of x", self.a.shape[1], "the columns")
         gaps = np.abs(self.b - self._apply(point))
         row = int(gaps.argmax())
         residual, distance = float(gaps[row]), self.chebyshev_distance
@@ -109,7 +117,7 @@ class RelationalSystem:
         return Certificate(residual, row, distance, residual == 0.0, residual <= allowed)
 
     def _apply(self, x: FloatArray) -> FloatArray:
-        return by_rows(self.a, x, max_min if self._is_max_min else min_max)
+        return blocked_product(self.a, x, reduce_max_min if self._is_max_min else reduce_min_max)
 
     def _as_minmax(self) -> tuple[FloatArray, FloatArray, float]:
         """Return the matrix and second member of a min-max system, and its least degree."""
@@ -124,23 +132,24 @@ class RelationalSystem:
         bound = lower_bound(nabla, TOLERANCE)
         tops = [np.max(b, where=b - column > bound, initial=-np.inf) for column in _columns(a)]
         x = np.maximum(np.array(tops) - nabla, bottom)
-        return frozen(-x if self._is_max_min else x)
+        return make_readonly(-x if self._is_max_min else x)
 
     @cached_property
-    def _extreme(self) -> FloatArray:
+    def _extreme_solution(self) -> FloatArray:
         return self._solution(0.0)
 
     @cached_property
-    def _approximate(self) -> FloatArray:
+    def _approximate_solution(self) -> FloatArray:
         return self._solution(self.chebyshev_distance)
 
     @cached_property
     def _approximation(self) -> FloatArray:
-        return frozen(self._apply(self._approximate))
+        return make_readonly(self._apply(self._approximate_solution))
 
-    def _exact(self, cure: str) -> FloatArray:
+    def _exact_solution(self, cure: str) -> FloatArray:
+        """Return the extreme solution; if there is none, raise an error that names `cure`."""
         if self.is_consistent:
-            return self._extreme
+            return self._extreme_solution
         nabla = self.chebyshev_distance
         raise InconsistentSystemError(
             f"the system has no solution: the nearest second member that has one is at distance "
@@ -156,7 +165,7 @@ class RelationalSystem:
     def _repr_html_(self) -> str:
         from pinesy.display.equations_html import relational_system_html
 
-        return relational_system_html(self, self._approximate, self._is_max_min)
+        return relational_system_html(self, self._approximate_solution, self._is_max_min)
 
 
 class MinMaxSystem(RelationalSystem):
@@ -187,7 +196,7 @@ class MinMaxSystem(RelationalSystem):
 
         Raises `InconsistentSystemError` if there is none.
         """
-        return self._exact("lowest_approximate_solution")
+        return self._exact_solution("lowest_approximate_solution")
 
     @property
     def lowest_approximate_solution(self) -> FloatArray:
@@ -195,7 +204,7 @@ class MinMaxSystem(RelationalSystem):
 
         ``x_l = max_i {b_i - nabla : A_il < b_i - nabla}``, and 0 where there is none.
         """
-        return self._approximate
+        return self._approximate_solution
 
     @property
     def lowest_approximation(self) -> FloatArray:
@@ -206,7 +215,7 @@ class MinMaxSystem(RelationalSystem):
 class MaxMinSystem(RelationalSystem):
     """The system ``A o x = b``, that is ``max_j min(A[i, j], x[j]) = b[i]`` for all rows `i`.
 
-    It is a min-max system upside down, and everything that is lowest there is greatest here.
+    It is the dual of a min-max system: what is lowest there is greatest here.
 
     Parameters
     ----------
@@ -228,7 +237,7 @@ class MaxMinSystem(RelationalSystem):
 
         Raises `InconsistentSystemError` if there is none.
         """
-        return self._exact("greatest_approximate_solution")
+        return self._exact_solution("greatest_approximate_solution")
 
     @property
     def greatest_approximate_solution(self) -> FloatArray:
@@ -236,7 +245,7 @@ class MaxMinSystem(RelationalSystem):
 
         ``x_l = min_i {b_i + nabla : A_il > b_i + nabla}``, and 1 where there is none.
         """
-        return self._approximate
+        return self._approximate_solution
 
     @property
     def greatest_approximation(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The form of evidence: what is given for the inputs, checked and laid out as rows of columns."""
+"""The form of evidence: validates the evidence of all inputs and returns it as `Rows`."""
 
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -46,15 +46,15 @@ from pinesy.transforms import RowTransform, Transformation, as_transform
 
 #: For each input attribute, by name or as the attribute itself, one of these:
 #:
-#: * a dict ``{value: degree}`` (values left out are impossible), a sequence of degrees in domain
+#: * a dict ``{value: degree}`` (0 for other values), a sequence of degrees in domain
 #:   order, a `Possibility`, or for a batch an array ``(n_samples, |domain|)``;
-#: * a plain value, which is certain, or None or NaN where nothing is known; for a batch a list, an
-#:   array or a column of a table of such values. One value among batches holds for all samples.
+#: * a plain value, which is certain, or None or NaN if it is missing; for a batch a list, an
+#:   array or a column of a table of such values. A single value among batches is broadcast.
 #:
 #: A list or array of numbers that is as long as the domain is a distribution, unless the attribute
 #: is numeric or the other inputs are batches of as many samples; a column of a table never is.
 #:
-#: Or all inputs in one: an array of their degrees side by side; a data frame (of pandas, polars,
+#: Or all inputs in one: an array of their concatenated degrees; a data frame (of pandas, polars,
 #: pyarrow) with a column of plain values for each input, or columns ``input=value`` of degrees; a
 #: row of such a frame. ``docs/numbers-and-tables.md`` has examples.
 Evidence = Mapping[Any, Any] | npt.NDArray[Any]
@@ -67,7 +67,7 @@ _NDIM, _DTYPE = attrgetter("ndim"), attrgetter("dtype")
 
 
 class RuleBase(Protocol):
-    """What rules say about evidence; a `Cascade` has this."""
+    """The attributes of rules that take evidence, or not; a `Cascade` is one."""
 
     @property
     def inputs(self) -> tuple[Attribute, ...]:
@@ -79,33 +79,33 @@ class RuleBase(Protocol):
 
     @property
     def attributes(self) -> Mapping[str, Attribute]:
-        """All attributes that are declared, by name."""
+        """All declared attributes, by name."""
 
 
 def evidence_rows(
     rules: RuleBase, evidence: "Evidence", inputs: tuple[Attribute, ...] | None = None
 ) -> Rows:
-    """Check the form of evidence on some of the inputs (by default all), as inference does."""
+    """Return evidence on some inputs (by default all) as rows; validate it as inference does."""
     return evidence_form(rules, rules.inputs if inputs is None else inputs).rows(evidence)
 
 
 @cached_on_owner
 def evidence_form(rules: RuleBase, inputs: tuple[Attribute, ...]) -> "EvidenceForm":
-    """Return the form of evidence on some of the inputs of rules."""
+    """Return the form of evidence on some inputs of rules."""
     known = {a.name: a for a in rules.inputs}
     return EvidenceForm(inputs, known, frozenset(rules.sets), rules.attributes)
 
 
 @dataclass(frozen=True, eq=False)
 class EvidenceForm:
-    """What evidence must look like: names, lengths, numbers of samples (degrees are not read yet).
+    """Validates the names, lengths and numbers of samples of evidence (not its degrees).
 
     Attributes
     ----------
     attributes : the inputs that are needed, in the order of their columns
-    known : all inputs, to distinguish an input that is not needed from an unknown name
+    known : all inputs, which evidence may have too
     concluded : the attributes that rules conclude on, which take no evidence
-    others : the names of attributes that a data frame may hold as well
+    others : the names of other attributes that a data frame may have
     """
 
     attributes: tuple[Attribute, ...]
@@ -116,10 +116,10 @@ class EvidenceForm:
     def rows(
         self, evidence: Evidence, transform: Transform = None, *, probabilities: bool = False
     ) -> Rows:
-        """Check the form of `evidence` and return it as rows of columns.
+        """Validate the form of `evidence` and return it as rows of columns.
 
-        Distributions in it are `probabilities` where this is true or a `transform` is given, except
-        for each `Possibility`. Without a `transform` they stay what they are.
+        Distributions other than a `Possibility` are probabilities if there is a `transform`, or if
+        `probabilities` is true; only a `transform` changes them.
         """
         change = None if transform is None else as_transform(transform)
         probabilities = probabilities or change is not None
@@ -130,10 +130,12 @@ class EvidenceForm:
             if flat is None:
                 return self._rows_by_input(evidence, change, probabilities)
             return self._flat_rows(flat, change, probabilities)
-        contents = by_input(evidence, self.attributes, self.known, self.concluded, self.others)
+        contents = contents_by_input(
+            evidence, self.attributes, self.known, self.concluded, self.others
+        )
         if contents is not None:
             return self._rows_by_input(contents, change, probabilities)
-        # Only for a frame: there may be thousands of labels, and arrays need none.
+        # A generator: there may be thousands of labels, and only frames need them.
         labels = (f"{a.name}={value}" for a in self.attributes for value in a.domain)
         evidence = ordered_columns(evidence, labels, "the array of inputs")
         return self._flat_rows(_as_array(evidence, "the array of inputs"), change, probabilities)
@@ -149,14 +151,14 @@ class EvidenceForm:
 
     @cached_property
     def _has_numbers(self) -> bool:
-        """Whether an array as long as a domain may hold plain values of several samples."""
+        """Whether an array as long as a domain may be plain values of several samples."""
         return not self.attributes or any(a.scale is not None for a in self.attributes)
 
     def _joined_arrays(self, evidence: Mapping[Any, Any]) -> npt.NDArray[Any] | None:
-        """Return one sample's arrays of degrees, by name, as one array; None for all other forms.
+        """Return the degrees of one sample, given as arrays by name, as one array; else None.
 
-        Streams of samples often have this form. To check all arrays at once and join their bytes
-        takes a tenth of the time of reading each array by itself.
+        A fast path for streams of samples: checking all arrays at once and joining their bytes
+        takes a tenth of the time of `_rows_by_input`.
         """
         if type(evidence) is not dict or len(evidence) != len(self._names) or self._has_numbers:
             return None
@@ -177,7 +179,7 @@ class EvidenceForm:
     def _rows_by_input(
         self, evidence: Mapping[Any, Any], transform: Transformation | None, probabilities: bool
     ) -> Rows:
-        """Return the rows of evidence that has a content for each input."""
+        """Return the rows of evidence given for each input."""
         attributes = self.attributes
         for key in evidence:
             if isinstance(key, Attribute) and self.known.get(key.name, key) != key:
@@ -188,11 +190,11 @@ class EvidenceForm:
         contents = by_name(evidence, "input", DegreeError)
         self._check_names(contents)
         degree_name = "probability" if probabilities else "possibility"
-        readings = [_reading(contents[a.name], a, degree_name) for a in attributes]
+        readings = [_read_content(contents[a.name], a, degree_name) for a in attributes]
         sizes = {len(reading.array) for reading in readings if reading.is_batch}
         if sizes:
             pairs = zip(readings, attributes, strict=True)
-            readings = [reading.beside(sizes, attribute) for reading, attribute in pairs]
+            readings = [reading.in_batch(sizes, attribute) for reading, attribute in pairs]
         arrays = [reading.array for reading in readings]
         shapes = {a.ndim for a in arrays}
         if len(shapes) > 1:
@@ -219,9 +221,9 @@ class EvidenceForm:
         return Rows(attributes, arrays, n, is_batch, 0, change, indices)
 
     def _check_names(self, contents: Mapping[str, object]) -> None:
-        """Raise for attributes that take no evidence, unknown names and inputs without content.
+        """Raise an error for concluded attributes, unknown names and inputs without evidence.
 
-        What is declared and not needed is ignored, and so is `id`.
+        Declared attributes that are not needed are ignored, and so is `id`.
         """
         for name in contents:
             if name in self.concluded:
@@ -240,12 +242,12 @@ class EvidenceForm:
     def _flat_rows(
         self, array: npt.NDArray[Any], transform: Transformation | None, probabilities: bool
     ) -> Rows:
-        """Return the rows of an array that holds the degrees of all inputs."""
+        """Return the rows of an array with the concatenated degrees of all inputs."""
         check_unmasked(array, "the array of inputs")
-        if array.ndim not in (1, 2) or array.shape[-1] != self._columns:
+        if array.ndim not in (1, 2) or array.shape[-1] != self._n_columns:
             names = ", ".join(self._names[:6]) + (", ..." * (len(self._names) > 6))
             raise DegreeError(
-                f"an array of all inputs has {self._columns} columns, those of {names} side by "
+                f"an array of all inputs has {self._n_columns} columns, those of {names} side by "
                 f"side; got shape {array.shape}"
             )
         _check_numbers(array, "the array of inputs")
@@ -255,7 +257,7 @@ class EvidenceForm:
         return Rows(self.attributes, [rows], len(rows), array.ndim == 2, 0, change, indices)
 
     @cached_property
-    def _columns(self) -> int:
+    def _n_columns(self) -> int:
         return sum(self.sizes)
 
 
@@ -263,20 +265,20 @@ class EvidenceForm:
 def _row_transform(
     form: EvidenceForm, transform: Transformation, unchanged: tuple[int, ...]
 ) -> RowTransform:
-    """Return the transformation of all inputs but those with the indices `unchanged`."""
+    """Return the transformation of all inputs except those with the indices `unchanged`."""
     return RowTransform(transform, form.sizes, unchanged)
 
 
-def by_input(
+def contents_by_input(
     evidence: Any, attributes: Sequence[Attribute], *known: Iterable[str]
 ) -> Mapping[Any, Any] | None:
-    """Return evidence by input where it names the inputs; None for inputs side by side.
+    """Return the evidence of each input by name; None for concatenated columns of all inputs.
 
     Parameters
     ----------
     evidence : a mapping, a data frame or a row of one
     attributes : the inputs that are needed
-    known : the names of all attributes that a data frame may hold
+    known : the names of all attributes that a data frame may have
     """
     if isinstance(evidence, Mapping):
         return evidence
@@ -306,14 +308,14 @@ def by_input(
 
 
 class _Reading(NamedTuple):
-    """How the content of an attribute is read.
+    """The evidence of one attribute as an array, and its interpretation.
 
     Attributes
     ----------
     array : degrees (size,) or (n, size), or plain values (n,)
-    meaning : what the array holds; one value holds for all samples of a batch, and numbers that
-        may be values are values only beside batches of as many samples
-    is_possibility : whether these are possibilities even where distributions are probabilities
+    meaning : the content of the array. One value is broadcast to a batch; ``"degrees or values"``
+        are values if other inputs are batches of as many samples
+    is_possibility : whether the degrees are possibilities even if distributions are probabilities
     """
 
     array: Any
@@ -322,25 +324,25 @@ class _Reading(NamedTuple):
 
     @property
     def is_batch(self) -> bool:
-        """Whether this is certainly the content of several samples."""
+        """Whether the array certainly has several samples."""
         return self.meaning == "values" or (self.meaning == "degrees" and self.array.ndim == 2)
 
-    def beside(self, sizes: Collection[int], attribute: Attribute) -> "_Reading":
-        """Return the degrees that are meant beside batches of some numbers of samples."""
+    def in_batch(self, sizes: Collection[int], attribute: Attribute) -> "_Reading":
+        """Return the degrees of this attribute if other inputs are batches of some `sizes`."""
         if self.meaning == "one value":
             return _Reading(np.tile(self.array, (max(sizes), 1)), is_possibility=True)
-        may_be = self.meaning == "degrees or values" and len(self.array) in sizes
-        if self.meaning == "values" or may_be:
+        is_ambiguous = self.meaning == "degrees or values" and len(self.array) in sizes
+        if self.meaning == "values" or is_ambiguous:
             return _Reading(degrees_of_values(self.array, attribute), is_possibility=True)
         return self
 
 
-def _reading(content: Any, attribute: Attribute, degree_name: str) -> _Reading:
-    """Return how the content of an attribute is read; messages call its degrees `degree_name`."""
+def _read_content(content: Any, attribute: Attribute, degree_name: str) -> _Reading:
+    """Return the evidence of an attribute as an array; messages call a degree `degree_name`."""
     if isinstance(content, np.ndarray):
         check_unmasked(content, f"attribute {attribute.name!r}")
         if content.ndim == 2:
-            return _Reading(_checked_degrees(content, attribute))
+            return _Reading(_check_shape(content, attribute))
         content = content if content.ndim else content.item()
     elif isinstance(content, Mapping | Possibility) or is_frame(content):
         degrees = _degrees(content, attribute, degree_name)
@@ -355,16 +357,16 @@ def _reading(content: Any, attribute: Attribute, degree_name: str) -> _Reading:
     if is_mixed or (isinstance(first, tuple) and first in attribute):
         array = object_array(content)
     if array.ndim != 1:
-        return _Reading(_checked_degrees(array, attribute))
+        return _Reading(_check_shape(array, attribute))
     is_numbers = array.dtype.kind in "fiub" and attribute.scale is None
-    may_be = is_numbers and len(array) == len(attribute.domain)
-    return _Reading(array, "degrees or values" if may_be else "values")
+    is_ambiguous = is_numbers and len(array) == len(attribute.domain)
+    return _Reading(array, "degrees or values" if is_ambiguous else "values")
 
 
 def _degrees(
     content: object, attribute: Attribute, degree_name: str = "possibility"
 ) -> npt.NDArray[Any]:
-    """Return one distribution (size,) or a batch (n, size) of an attribute, as numbers."""
+    """Return one distribution (size,) or a batch (n, size) of an attribute as an array."""
     if isinstance(content, Mapping):
         array = np.zeros(len(attribute.domain))
         for value, degree in content.items():
@@ -381,11 +383,11 @@ def _degrees(
         return content.degrees
     where = f"attribute {attribute.name!r}"
     array = _as_array(ordered_columns(content, map(str, attribute.domain), where), where)
-    return _checked_degrees(array, attribute)
+    return _check_shape(array, attribute)
 
 
-def _checked_degrees(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
-    """Return an array if it has the form of one distribution or of a batch of them."""
+def _check_shape(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return an array of one distribution or a batch; raise `DegreeError` for other shapes."""
     size = len(attribute.domain)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise DegreeError(
@@ -397,7 +399,7 @@ def _checked_degrees(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArr
 
 
 def target_degrees(target: object, attribute: Attribute) -> FloatArray:
-    """Return a target as a normalised distribution; a single value is certain."""
+    """Return a target, a value or a distribution, as the degrees of a normalised distribution."""
     is_value = isinstance(target, Hashable) and target in attribute
     if is_value or (attribute.scale is not None and is_number(target)):
         return degrees_of_value(target, attribute)

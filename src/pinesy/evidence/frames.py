@@ -1,8 +1,8 @@
 """Data frames of any library (pandas, polars, pyarrow and others, through narwhals), by column.
 
-A *column* is what narwhals calls a series, in the type of its library: it has ``to_numpy``, as
-pandas' Index and pyarrow's Array have, too. A *row* of a frame is pandas' Series with the names of
-the columns as its index; those of other libraries are dicts.
+A *column* is a series of its library: it has ``to_numpy``, like pandas' Index and pyarrow's Array.
+A *row* of a frame is a pandas Series whose index has the names of the columns; rows of other
+libraries are dicts.
 """
 
 from collections.abc import Collection, Iterable
@@ -16,15 +16,14 @@ from pinesy._common.names import column_titles
 from pinesy._common.validation import listed
 from pinesy.exceptions import DataError, PinesyError
 
-#: Where types live that are no data frames. Nothing else is asked of them: narwhals is imported
-#: for what comes from another library.
-_OWN = frozenset(["builtins", "numpy", "pinesy"])
-#: For types of other libraries, whether they are data frames.
+#: Packages without data frames; narwhals is imported only for types of other packages.
+_NOT_FRAMES = frozenset(["builtins", "numpy", "pinesy"])
+#: Whether types of other packages are data frames.
 _FRAME_TYPES: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def is_frame(content: object) -> bool:
-    """Return whether a content is a data frame.
+    """Return whether an object is a data frame.
 
     Examples
     --------
@@ -33,7 +32,7 @@ def is_frame(content: object) -> bool:
     (True, False)
     """
     content_type = type(content)
-    if content_type.__module__.partition(".")[0] in _OWN or not hasattr(content, "__len__"):
+    if content_type.__module__.partition(".")[0] in _NOT_FRAMES or not hasattr(content, "__len__"):
         return False
     if content_type not in _FRAME_TYPES:
         dependencies = import_module("narwhals").dependencies
@@ -42,9 +41,9 @@ def is_frame(content: object) -> bool:
 
 
 def frame_columns(content: Any, error: type[PinesyError] = DataError) -> dict[str, Any] | None:
-    """Return the columns of a data frame by name; None for anything else.
+    """Return the columns of a data frame by name; None for other objects.
 
-    Raises `error` where two columns have the same name.
+    Raises `error` if two columns have the same name.
 
     Examples
     --------
@@ -60,13 +59,13 @@ def frame_columns(content: Any, error: type[PinesyError] = DataError) -> dict[st
     except narwhals.exceptions.DuplicateError:  # pandas and pyarrow allow this
         column_titles(_titles(content), error)
         raise
-    # A title may be a number, by which narwhals would select a row.
+    # A title may be a number, for which narwhals would select a row.
     columns = [column.to_native() for column in frame.iter_columns()]
     return dict(zip(column_titles(frame.columns, error), columns, strict=True))
 
 
 def _titles(frame: Any) -> list[Any]:
-    """Return the titles of the columns, even if two are the same."""
+    """Return the titles of the columns, possibly with duplicates."""
     is_arrow = import_module("narwhals").dependencies.is_pyarrow_table(frame)
     return list(frame.column_names if is_arrow else frame.columns)
 
@@ -74,7 +73,7 @@ def _titles(frame: Any) -> list[Any]:
 def row_values(content: Any, known: Collection[str] | None = None) -> dict[str, Any] | None:
     """Return the values of a row of a data frame by the names of the columns.
 
-    None for anything else, and for a Series of pandas whose index has none of the `known` names.
+    None for other objects, and for a pandas Series whose index has none of the `known` names.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def row_values(content: Any, known: Collection[str] | None = None) -> dict[str, 
     >>> row_values(pandas.DataFrame({"age": [70, 41], "smoker": ["no", "yes"]}).iloc[1])
     {'age': 41, 'smoker': 'yes'}
     """
-    if type(content).__module__.partition(".")[0] in _OWN or not hasattr(content, "index"):
+    if type(content).__module__.partition(".")[0] in _NOT_FRAMES or not hasattr(content, "index"):
         return None
     if not import_module("narwhals").dependencies.is_pandas_like_series(content):
         return None
@@ -93,7 +92,7 @@ def row_values(content: Any, known: Collection[str] | None = None) -> dict[str, 
 
 
 def is_column(content: object) -> bool:
-    """Return whether a content is a column of a data frame, so that it holds values.
+    """Return whether an object is a column of a data frame.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def is_column(content: object) -> bool:
 
 
 def native_array(content: Any) -> Any:
-    """Return a column or a data frame as an array, anything else as it is.
+    """Return a column or a data frame as an array, and other objects unchanged.
 
     Examples
     --------
@@ -119,7 +118,7 @@ def native_array(content: Any) -> Any:
 def ordered_columns(content: Any, labels: Iterable[str], description: str) -> Any:
     """Return a data frame as an array with its columns in the order of `labels`.
 
-    What is no frame is returned as it is; columns that are only numbered are in order.
+    Other objects are returned unchanged; columns with default names ``0, 1, ...`` keep their order.
 
     Examples
     --------

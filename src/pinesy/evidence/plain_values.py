@@ -1,8 +1,8 @@
-"""Plain values instead of distributions: a value that is certain, or nothing known.
+"""Plain values instead of distributions: a certain value, or a missing value.
 
-One value is a scalar such as ``"yes"`` or ``47``; None, NaN and pandas' NA mean that nothing is
-known (every value is fully possible), unless None is a value of the domain. Values of several
-samples come in a list, an array or a column of a data frame.
+One value is a scalar such as ``"yes"`` or ``47``. None, NaN and pandas' NA are missing values
+(every value of the domain is fully possible), unless None is in the domain. Values of several
+samples are a list, an array or a column of a data frame.
 """
 
 from collections.abc import Hashable, Sequence
@@ -17,12 +17,12 @@ from pinesy.exceptions import DataError, PinesyError, placed
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import as_floats, is_number
 
-#: The name of a column that identifies samples, and is no evidence.
+#: The name of the column with sample identifiers, which is no evidence.
 ID = "id"
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a scalar means that nothing is known: None, NaN, NaT or NA.
+    """Return whether a scalar is a missing value: None, NaN, NaT or NA.
 
     Examples
     --------
@@ -33,12 +33,12 @@ def is_missing(value: object) -> bool:
         return True
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # NA is neither equal to itself nor not
+    except (TypeError, ValueError):  # the comparison of NA is NA
         return True
 
 
 def is_scalar(content: object, attribute: Attribute) -> bool:
-    """Return whether a content can only be one value: a scalar, or a tuple of a product."""
+    """Return whether a content is certainly one value: a scalar, or a tuple of a product."""
     if isinstance(content, tuple):
         return content in attribute or (
             bool(attribute.factors) and len(content) != len(attribute.domain)
@@ -48,7 +48,7 @@ def is_scalar(content: object, attribute: Attribute) -> bool:
 
 
 def degrees_of_value(value: Any, attribute: Attribute) -> FloatArray:
-    """Return the distribution that one plain value stands for.
+    """Return the distribution of one plain value.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def degrees_of_value(value: Any, attribute: Attribute) -> FloatArray:
 
 
 def degrees_of_values(values: npt.NDArray[Any] | Any, attribute: Attribute) -> FloatArray:
-    """Return the distributions (n, |domain|) of plain values; distinct values are looked up once.
+    """Return the distributions (n, |domain|) of plain values.
 
     Examples
     --------
@@ -79,26 +79,26 @@ def degrees_of_values(values: npt.NDArray[Any] | Any, attribute: Attribute) -> F
     array = np.asarray(values)
     if attribute.scale is not None and array.dtype.kind in "fiu":
         return attribute.scale.degrees(array)
-    codes, distinct, first_rows = _factorised(array, attribute)
+    codes, distinct, first_rows = _factorize(array, attribute)
     rows = np.empty((len(distinct), len(attribute.domain)))
     order = np.argsort(first_rows, kind="stable")
     if attribute.scale is not None:
-        measured = np.array([is_number(value) for value in distinct], dtype=bool)
+        is_numeric = np.array([is_number(value) for value in distinct], dtype=bool)
         numbers = as_floats(value for value in distinct if is_number(value))
-        rows[measured] = attribute.scale.degrees(numbers)
-        order = order[~measured[order]]
+        rows[is_numeric] = attribute.scale.degrees(numbers)
+        order = order[~is_numeric[order]]
     for code in order:
         try:
             rows[code] = degrees_of_value(distinct[code], attribute)
         except PinesyError as error:
             problem = str(error).removeprefix(f"attribute {attribute.name!r} ")
             where = f"attribute {attribute.name!r}, row {first_rows[code]}"
-            raise type(error)(f"{where}: {problem}{_cure(values, attribute)}") from None
+            raise type(error)(f"{where}: {problem}{_degrees_hint(values, attribute)}") from None
     return np.asarray(rows[codes])
 
 
-def _cure(values: Any, attribute: Attribute) -> str:
-    """Return the hint for numbers that may have been meant as degrees."""
+def _degrees_hint(values: Any, attribute: Attribute) -> str:
+    """Return the hint of an error message for numbers that may be meant as degrees."""
     size = len(attribute.domain)
     if getattr(values, "dtype", np.dtype(object)).kind not in "fiub" or is_column(values):
         return ""
@@ -109,10 +109,10 @@ def _cure(values: Any, attribute: Attribute) -> str:
     )
 
 
-def _factorised(
+def _factorize(
     array: npt.NDArray[Any], attribute: Attribute
 ) -> tuple[npt.NDArray[np.intp], Sequence[Any], npt.NDArray[np.intp]]:
-    """Return codes (n,), the value of each code, and the first row of each."""
+    """Return the code of each row (n,), the value of each code, and the first row of each code."""
     if array.dtype.kind in "fiubUS":
         distinct, first_rows, codes = np.unique(array, return_index=True, return_inverse=True)
         return codes, distinct.tolist(), first_rows

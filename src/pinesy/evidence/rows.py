@@ -1,4 +1,4 @@
-"""Samples as rows of input columns: what evidence is brought to, and what programs take."""
+"""Samples as rows of input columns, the form of evidence that programs take."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,10 +16,17 @@ from pinesy.transforms import RowTransform, check_probabilities
 
 @dataclass(frozen=True)
 class Rows:
-    """The input distributions of all samples: one array an attribute, or one for all of them.
+    """The input distributions of all samples.
 
-    Errors count the rows from `first` on. `probabilities` has the indices of the attributes whose
-    distributions are probabilities. With a `transform` they become possibilities block by block.
+    Attributes
+    ----------
+    attributes : the inputs
+    arrays : one array an attribute, or one with the concatenated columns of all attributes
+    n : the number of samples
+    is_batch : whether they are a batch; else there is one sample
+    first : the row of the first sample in error messages
+    transform : transforms probabilities into possibilities, block by block
+    probabilities : the indices of the attributes whose distributions are probabilities
     """
 
     attributes: tuple[Attribute, ...]
@@ -32,22 +39,22 @@ class Rows:
 
     def block(self, first: int, last: int) -> FloatArray:
         """Return the possibilities of samples ``first .. last-1`` as contiguous rows."""
-        degrees = self.given(first, last)
+        degrees = self.raw_block(first, last)
         if self.transform is None:
             return degrees
         possibilities = degrees if degrees.flags.owndata else np.empty(degrees.shape)
         bad_row = self.transform.fill_block(degrees, possibilities)
-        if bad_row >= 0:  # programs refuse this row, and none before it
+        if bad_row >= 0:  # programs raise an error for this row, and for none before it
             possibilities[:bad_row], possibilities[bad_row:] = 1.0, np.nan
         return possibilities
 
-    def given(self, first: int, last: int) -> FloatArray:
-        """Return the same before a transformation."""
-        return side_by_side([array[first:last] for array in self.arrays], np.dtype(np.float64))
+    def raw_block(self, first: int, last: int) -> FloatArray:
+        """Return the distributions of samples ``first .. last-1`` before the transformation."""
+        return hstack_rows([array[first:last] for array in self.arrays], np.dtype(np.float64))
 
     @property
     def columns(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint32]] | None:
-        """An array with a row for each input column, and which of its rows these are.
+        """An array with samples as columns, and the row of each input column in it.
 
         None if the inputs are not laid out like this in memory. Results of other programs are.
         """
@@ -64,8 +71,8 @@ class Rows:
         return base, np.concatenate(indices)
 
     def refuse(self, row: int) -> None:
-        """Raise the error of sample `row`, in which something is no distribution."""
-        degrees = self.given(row, row + 1)[0]
+        """Raise the error of sample `row`, which has an invalid distribution."""
+        degrees = self.raw_block(row, row + 1)[0]
         columns = column_slices(self.attributes)
         for index, attribute in enumerate(self.attributes):
             where = f"attribute {attribute.name!r}" + f", row {self.first + row}" * self.is_batch
@@ -77,8 +84,8 @@ class Rows:
                 check_distribution(distribution, attribute.domain, where)
 
 
-def side_by_side(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return tables of as many rows as one, in C order."""
+def hstack_rows(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return arrays with the same number of rows as one array, in C order."""
     if len(parts) == 1:
         return np.ascontiguousarray(parts[0], dtype=dtype)
     rows = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), dtype)
@@ -86,7 +93,7 @@ def side_by_side(parts: list[npt.NDArray[Any]], dtype: np.dtype[Any]) -> npt.NDA
 
 
 def _row_indices(array: npt.NDArray[Any], base: Any, n: int) -> Any:
-    """Return which rows of `base` the columns of an array are, or None if they are not."""
+    """Return the rows of `base` that are the columns of an array, or None if it is no such view."""
     if not isinstance(base, np.ndarray) or array.base is not base:
         return None
     if base.ndim != 2 or base.shape[1] != n:

@@ -1,4 +1,4 @@
-"""Targets: what should be inferred for training samples, a value or a distribution for each."""
+"""Targets: the value or distribution that rules should infer, for each training sample."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.rules.attributes import Attribute, check_attribute
 from pinesy.rules.possibility import Possibility
 
-Positions = npt.NDArray[np.uint32]
+LabelArray = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,12 +44,12 @@ class Target:
     """
 
     attribute: Attribute
-    labels: Positions
+    labels: LabelArray
     degrees: FloatArray
 
     @classmethod
     def of(cls, content: object, attribute: Attribute, *, is_batch: bool = True) -> "Target":
-        """Return targets from what a user gives.
+        """Return targets from values or distributions in any form.
 
         Parameters
         ----------
@@ -76,9 +76,16 @@ class Target:
             )
         if is_frame(content) or getattr(content, "ndim", 1) > 1:  # frames iterate over their names
             content = np.asarray(ordered_columns(content, map(str, attribute.domain), where))
-        if not isinstance(content, np.ndarray) and _are_values(content, attribute):
-            return cls.at(_list_positions(list(content), attribute), attribute)  # type: ignore[call-overload]
-        return cls._of_array(_array(content, attribute), attribute)
+        if not isinstance(content, np.ndarray) and _has_values(content, attribute):
+            return cls.at(_lookup_positions(list(content), attribute), attribute)  # type: ignore[call-overload]
+        try:
+            array = np.asarray(content)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{where} mixes values and distributions, or has rows of several lengths; give one "
+                "value a sample, or one row of degrees a sample"
+            ) from None
+        return cls._of_array(array, attribute)
 
     @classmethod
     def of_values(cls, content: object, attribute: Attribute, n: int) -> "Target":
@@ -96,7 +103,7 @@ class Target:
             if np.isnan(array).any():
                 row = int(np.isnan(array).argmax())
                 raise DataError(f"the target of {attribute.name!r}, row {row} is missing; give all")
-            if scale.blur:  # how near each interval is
+            if scale.blur:  # degrees of neighbouring intervals
                 return cls._graded(scale.degrees(array), attribute)
             return cls.at(scale.positions(array), attribute)
         if array.ndim == 1:
@@ -107,12 +114,12 @@ class Target:
 
     @classmethod
     def at(cls, positions: npt.NDArray[Any], attribute: Attribute) -> "Target":
-        """Return targets that are values, given by their positions in the domain."""
-        return cls(attribute, _frozen(positions, np.uint32), np.empty((0, len(attribute.domain))))
+        """Return targets that are values, by their positions in the domain."""
+        return cls(attribute, _readonly(positions, np.uint32), np.empty((0, len(attribute.domain))))
 
     @classmethod
     def join(cls, parts: "Sequence[Target]") -> "Target":
-        """Return the targets of several batches of one attribute, one after the other."""
+        """Return the concatenated targets of several batches of one attribute."""
         attribute = parts[0].attribute
         if not any(part.is_graded for part in parts):
             return cls.at(np.concatenate([part.labels for part in parts]), attribute)
@@ -126,7 +133,7 @@ class Target:
                 f"the target of {attribute.name!r} takes one value a sample, or degrees of shape "
                 f"(n_samples, {size}); got {array.dtype} of shape {array.shape}"
             )
-        degrees = _frozen(array, np.float64)
+        degrees = _readonly(array, np.float64)
         check_distributions(degrees, attribute.domain, f"the target of {attribute.name!r}")
         return cls(attribute, np.empty(0, dtype=np.uint32), degrees)
 
@@ -135,9 +142,9 @@ class Target:
         return len(self.labels) or len(self.degrees)
 
     def __getitem__(self, samples: slice | npt.NDArray[Any]) -> "Target":
-        """Return the targets of some of the samples."""
+        """Return the targets of a selection of samples."""
         if self.is_graded:
-            return Target(self.attribute, self.labels, _frozen(self.degrees[samples], np.float64))
+            return Target(self.attribute, self.labels, _readonly(self.degrees[samples], np.float64))
         return Target(self.attribute, self.labels[samples], self.degrees)
 
     @property
@@ -152,7 +159,7 @@ class Target:
 
     @property
     def distributions(self) -> FloatArray:
-        """The targets as degrees ``(n, |D_b|)``; a label is certain."""
+        """The targets as degrees ``(n, |D_b|)``; a label is one-hot."""
         if self.is_graded:
             return self.degrees
         degrees = np.zeros((len(self), len(self.attribute.domain)))
@@ -168,8 +175,8 @@ class Target:
         return f"Target({self.attribute.name}: {len(self)} {noun})"
 
 
-def _frozen(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
-    """Return a contiguous copy or view that is read-only."""
+def _readonly(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
+    """Return a read-only contiguous array; a copy if it is float64."""
     contiguous = np.ascontiguousarray(array, dtype=dtype)
     if dtype == np.float64:
         contiguous = contiguous + 0.0  # a copy, and -0.0 becomes 0.0
@@ -178,26 +185,16 @@ def _frozen(array: npt.NDArray[Any], dtype: Any) -> npt.NDArray[Any]:
     return view
 
 
-def _are_values(content: Any, attribute: Attribute) -> bool:
-    """Return whether a sequence holds values of the attribute rather than rows of degrees."""
+def _has_values(content: Any, attribute: Attribute) -> bool:
+    """Return whether a sequence has values of the attribute, not rows of degrees."""
     first = next(iter(content if isinstance(content, Iterable) else ()), None)
     if isinstance(first, tuple) and attribute.factors:
         return len(first) != len(attribute.domain) or first in attribute
     return isinstance(first, str | bytes) or (isinstance(first, Hashable) and first in attribute)
 
 
-def _array(content: Any, attribute: Attribute) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(content)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"the target of {attribute.name!r} mixes values and distributions, or has rows of "
-            "several lengths; give one value a sample, or one row of degrees a sample"
-        ) from None
-
-
-def _list_positions(values: Sequence[Hashable], attribute: Attribute) -> npt.NDArray[Any]:
-    """Return the positions of a list of values; each distinct value is looked up once."""
+def _lookup_positions(values: Sequence[Hashable], attribute: Attribute) -> npt.NDArray[Any]:
+    """Return the positions in the domain of a list of values."""
     try:
         position_of = {value: attribute.position(value) for value in dict.fromkeys(values)}
     except (DomainError, TypeError) as error:
@@ -210,16 +207,16 @@ def _list_positions(values: Sequence[Hashable], attribute: Attribute) -> npt.NDA
 
 
 def _positions(values: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
-    """Return the positions of an array of values."""
+    """Return the positions in the domain of an array of values."""
     if values.dtype.kind in "iu":
         distinct, codes = np.unique(values, return_inverse=True)
         if all(value in attribute for value in distinct.tolist()):
-            return _list_positions(distinct.tolist(), attribute)[codes]
-    return _list_positions(values.tolist(), attribute)
+            return _lookup_positions(distinct.tolist(), attribute)[codes]
+    return _lookup_positions(values.tolist(), attribute)
 
 
 def _product_positions(array: npt.NDArray[Any], attribute: Attribute) -> npt.NDArray[Any]:
-    """Return the positions of the tuples that are the rows of an array."""
+    """Return the positions in a product domain of the rows of an array."""
     if array.shape[1] != len(attribute.factors):
         raise DegreeError(
             f"the target of {attribute.name!r}, a product of {len(attribute.factors)} attributes, "
@@ -245,10 +242,10 @@ def named_targets(
 
     Parameters
     ----------
-    targets : a mapping from attributes, or their names, to targets; the targets of `only` may come
-        alone, even as a mapping from its values to degrees
-    attributes : those that may have targets, by name
-    only : the attribute whose targets may come alone, if there is one
+    targets : a mapping from attributes, or their names, to targets; or the targets of `only`, even
+        as a mapping from its values to degrees
+    attributes : the attributes that may have targets, by name
+    only : the attribute whose targets may be given without its name, if any
     optional : whether there may be no targets
 
     Examples
@@ -284,9 +281,9 @@ def named_targets(
 
 
 def rule_set_targets(rules: RuleBase, targets: Any, n: int) -> dict[str, Target]:
-    """Return the targets of rule sets for `n` samples, checked without evidence, by name.
+    """Return the targets of rule sets for `n` samples by name, without evidence.
 
-    The targets of a single rule set may come alone; see `named_targets`.
+    The targets of a single rule set may be given without its name; see `named_targets`.
     """
     attributes = {name: rule_set.output for name, rule_set in rules.sets.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
@@ -300,7 +297,7 @@ def read_targets(
     *,
     is_batch: bool = True,
 ) -> dict[str, Target]:
-    """Return targets by name, all of `n` samples, as there are of inputs (None if there are none).
+    """Return targets by name; `n` is the number of samples of the inputs, if there are inputs.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
     indices of its propositions; `conclusions`, subsets; `sizes`, of the domains of inputs and
     output.
     """
-    kind, numbers = rule_set.unit.kind(set()), NumberedTexts()
+    kind, numbers = rule_set.unit.structure(set()), NumberedTexts()
     premises = tuple(
         tuple(numbers.number((index, _hexadecimal(mask))) for index, mask in premise)
         for premise in kind.premises

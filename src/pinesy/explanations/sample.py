@@ -17,7 +17,7 @@ from pinesy._common.masks import mask_table
 from pinesy._common.names import by_name, column_slices
 from pinesy._common.validation import BoolArray, FloatArray, check_distribution
 from pinesy.engine.program import Program, run
-from pinesy.evidence.evidence_form import Evidence, by_input, evidence_rows
+from pinesy.evidence.evidence_form import Evidence, contents_by_input, evidence_rows
 from pinesy.evidence.plain_values import is_scalar
 from pinesy.evidence.rows import Rows
 from pinesy.exceptions import CascadeError, DataError, UnknownAttributeError
@@ -221,7 +221,7 @@ def plain_values_of(
     cascade: Cascade, evidence: Evidence, inputs: tuple[Attribute, ...]
 ) -> dict[str, Any]:
     """Return the plain values that the evidence of one sample has for some inputs, by name."""
-    contents = by_name(by_input(evidence, inputs, cascade.attributes) or {}, "input")
+    contents = by_name(contents_by_input(evidence, inputs, cascade.attributes) or {}, "input")
     values = {}
     for attribute in inputs:
         if attribute.name in contents:

@@ -1,7 +1,7 @@
-"""Backpropagation: from target outputs to target inputs, and how well these do.
+"""Backpropagation: from target outputs to target inputs, and how well they give the targets.
 
 `backpropagate` reads the targets and the actual inputs, infers the greatest target inputs by the
-rules read backwards (`BackwardPass`), and searches others where these do not give the targets.
+reversed rules (`BackwardPass`), and searches others where these do not give the targets.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -24,15 +24,15 @@ from pinesy.exceptions import (
     InconsistentSystemError,
     placed,
 )
-from pinesy.inverse.choices import RuleChoice, choose_conjuncts, normalised, rows_of
+from pinesy.inverse.choices import RuleChoice, choose_conjuncts, is_normalised, select_rows
 from pinesy.inverse.conflicts import Conflict, TracedSample, Verdict, find_conflicts
 from pinesy.inverse.reversal import (
     Arrays,
     ConjunctChoice,
     Reversal,
     output_targets,
+    premise_system,
     reversal,
-    system_of,
 )
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -42,11 +42,11 @@ from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic_inverse
 
 Distributions = dict[str, Possibility]
-#: Choices of conjuncts, and of rules, that are tried for a sample.
+#: The default number of choices of conjuncts, and of rules, that are tried for a sample.
 LIMIT = 100
-#: Distributions and conflicts that are printed.
+#: The most distributions and conflicts in a text.
 SHOWN = 8
-#: The indices of some samples.
+#: Indices of samples.
 Rows = npt.NDArray[np.intp]
 
 
@@ -58,23 +58,23 @@ def backpropagate(
     A target output sets equations ``O = M box X`` [eq:sysOmega] for the premise degrees `X`; every
     `X` from ``F^down`` to ``F^up`` solves them if any does [cor:consistOMEGA], and a rule's degree
     may rise to its parameter besides. The greatest inputs that keep all premise degrees within
-    ``max(F^up, parameters)`` are inferred from the target by the rules read backwards, set by set
-    down to the inputs of the cascade; what they give by inference is compared with the target.
-    These bounds are sufficient, not necessary: of a single rule set inputs outside of them are
-    searched if need be, and found if there are any and `limit` is not hit; of a cascade they are
-    not (docs/backpropagation.md).
+    ``max(F^up, parameters)`` are inferred from the target by the reversed rules, set by set down to
+    the inputs of the cascade; the inference from them is compared with the target. These bounds
+    are sufficient, not necessary: for a single rule set inputs outside of them are searched if need
+    be, and found if there are any and `limit` is not hit; for a cascade they are not searched
+    (docs/backpropagation.md).
 
     Parameters
     ----------
     rules : a rule set or a cascade
-    evidence : the actual inputs, as `Cascade.infer` takes them: choices stay near to them, and the
-        result tells how far they are from the targets. None where they are not known.
+    evidence : the actual inputs, as in `Cascade.infer`: choices stay near to them, and the result
+        has their distance to the target inputs. None if they are not known.
     targets : for each attribute that has one, by name: a value or a normalised distribution; for a
         batch one value a sample, or degrees of shape ``(n_samples, |D_b|)``. Any attributes that
-        rules conclude on may have targets. Where there is only one output, its target may come
-        alone. Without `evidence`, a sequence of numbers as long as the domain that are not its
+        rules conclude on may have targets. The target of a single output may be given without its
+        name. Without `evidence`, a sequence of numbers as long as the domain that are not its
         values, or are floats, is one distribution.
-    limit : how many choices of conjuncts, and of rules, are tried for a sample that needs one
+    limit : the number of choices of conjuncts, and of rules, to try for a sample
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Backpropagation:
 
     Made by `backpropagate`. Properties give one answer for a single sample and an array with one
     element a sample for a batch. Outputs are compared by the cells of their partition, as the
-    paper does: values that no rule tells apart count as one.
+    paper does: values that no rule distinguishes count as one.
     """
 
     _pass: "BackwardPass"
@@ -113,8 +113,8 @@ class Backpropagation:
 
     @cached_property
     def targets(self) -> Distributions:
-        """The target outputs that were given."""
-        return self._all(self._pass.targets)
+        """The target outputs."""
+        return self._distributions(self._pass.targets)
 
     @cached_property
     def inputs(self) -> Distributions:
@@ -126,7 +126,7 @@ class Backpropagation:
         and there is one rule set, inputs outside of the bounds are searched (`backpropagate`).
         """
         inputs, n = self._pass.inputs, len(self._pass)
-        return self._all(
+        return self._distributions(
             {
                 a.name: inputs[a.name] if a.name in inputs else np.ones((n, len(a.domain)))
                 for a in self._cascade.inputs
@@ -135,8 +135,8 @@ class Backpropagation:
 
     @cached_property
     def inferred(self) -> Distributions:
-        """What is inferred from the target inputs, for each attribute with a target."""
-        return self._all(self._pass.inferred)
+        """The distributions inferred from the target inputs, for each attribute with a target."""
+        return self._distributions(self._pass.inferred)
 
     @cached_property
     def repaired(self) -> Distributions:
@@ -145,14 +145,14 @@ class Backpropagation:
         Else it is the lowest distribution above the target that some premise degrees give; by
         [eq:eeOMEGA] it is ``M box F^down`` as well.
         """
-        return self._all(self._pass.reached)
+        return self._distributions(self._pass.reached)
 
     def probabilities(self) -> dict[str, FloatArray]:
         """Return the target probabilities of each input: [subsec:antipignistic], inverted.
 
         Rows of a batch that are not normalised are NaN; for a single sample that is an error.
         """
-        return {name: _inverse(pi) for name, pi in self.inputs.items()}
+        return {name: _input_probabilities(pi) for name, pi in self.inputs.items()}
 
     def most_specific(self) -> Distributions:
         """Return target inputs without a degree that can be lowered (one sample).
@@ -161,7 +161,7 @@ class Backpropagation:
         and the distributions stay normalised: the least possible under the actual inputs first, if
         they were given, else the last value of each domain first.
         """
-        self._one("most_specific()")
+        self._check_single("most_specific()")
         _check_parameters(self._pass.back.sets.values())
         if not self.solved:
             raise InconsistentSystemError(
@@ -174,7 +174,7 @@ class Backpropagation:
             for name, pi in self.inputs.items()
         }
 
-    # --- how well it does ----------------------------------------------------------------------
+    # --- quality -------------------------------------------------------------------------------
 
     @property
     def normalised(self) -> Any:
@@ -193,12 +193,12 @@ class Backpropagation:
 
     @cached_property
     def distance(self) -> Any:
-        """The Chebyshev distance between the targets and what the target inputs give."""
+        """The Chebyshev distance between the targets and the `inferred` distributions."""
         return self._answer(self._pass.distance(self._pass.inferred))
 
     @property
     def exhausted(self) -> Any:
-        """Whether the search ended at its limit, so that other inputs may give the target."""
+        """Whether the search hit its limit, so that other inputs may give the target."""
         return self._answer(self._pass.exhausted)
 
     @cached_property
@@ -226,7 +226,7 @@ class Backpropagation:
 
     @cached_property
     def output_distance(self) -> Any:
-        """``||M box I - O||``: how far what the actual inputs give is from the targets."""
+        """``||M box I - O||``: the distance of the inference from actual inputs to the targets."""
         return self._answer(self._pass.distance(self._actual.outputs))
 
     @cached_property
@@ -259,23 +259,23 @@ class Backpropagation:
         Its `lowest_solution` is ``F^down``, its `greatest_solution` ``F^up``. For an attribute
         between targets and inputs, `O` is the target distribution that was inferred for it.
         """
-        self._one(".premises")
+        self._check_single(".premises")
         return dict(self._pass.traced.systems)
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """What keeps the targets from being reproduced, sample by sample, with the rules."""
+        """The conflicts that keep targets from being reproduced, with their rules."""
         if self.is_batch:
             rows = np.flatnonzero(~self._pass.reproduced).tolist()
             return tuple(replace(c, row=row) for row in rows for c in self.sample(row).conflicts)
         return () if self.reproduced else tuple(find_conflicts(self._pass.traced))
 
-    # --- in words ------------------------------------------------------------------------------
+    # --- text ----------------------------------------------------------------------------------
 
     def __str__(self) -> str:
         if self.is_batch:
             return repr(self)
-        inputs = list(self.inputs.values())[:SHOWN]  # not results: no rules contradict in them
+        inputs = list(self.inputs.values())[:SHOWN]  # not inferred, so no contradictions
         lines = [repr(self), *(f"  Possibility({pi.summary})" for pi in inputs)]
         lines += [f"  and {len(self.inputs) - SHOWN} more inputs"] * (len(self.inputs) > SHOWN)
         left = [f"and {len(self.conflicts) - SHOWN} more conflicts"] * (len(self.conflicts) > SHOWN)
@@ -299,7 +299,7 @@ class Backpropagation:
             parts.append("the actual inputs give the target")
         return ", ".join(parts)
 
-    # --- parts ---------------------------------------------------------------------------------
+    # --- helpers -------------------------------------------------------------------------------
 
     @property
     def _cascade(self) -> Cascade:
@@ -311,14 +311,15 @@ class Backpropagation:
             raise DegreeError("the actual inputs are not known; give them as evidence")
         return self._pass.actual
 
-    def _one(self, name: str) -> None:
+    def _check_single(self, name: str) -> None:
         if self.is_batch:
             raise DomainError(f"{name} is of one sample; take one sample(row) of the batch first")
 
     def _answer(self, values: Any) -> Any:
+        """Return the array of a batch, or the value of a single sample."""
         return values if self.is_batch else values[0].item()
 
-    def _all(self, arrays: Arrays) -> Distributions:
+    def _distributions(self, arrays: Arrays) -> Distributions:
         attributes = self._cascade.attributes
         return {
             name: Possibility(attributes[name], degrees if self.is_batch else degrees[0])
@@ -345,8 +346,8 @@ def _check_parameters(sets: Iterable[RuleSet]) -> None:
         )
 
 
-def _inverse(pi: Possibility) -> FloatArray:
-    """Return the probabilities of a distribution, or of those of a batch that are normalised."""
+def _input_probabilities(pi: Possibility) -> FloatArray:
+    """Return the probabilities of a distribution; for a batch, NaN where it is not normalised."""
     if pi.is_batch:
         probabilities = np.full(pi.degrees.shape, np.nan)
         if np.any(pi.normalised):
@@ -365,7 +366,7 @@ def _inverse(pi: Possibility) -> FloatArray:
 
 @dataclass(frozen=True)
 class ActualSample:
-    """The actual inputs of a batch, and what is inferred from them for the target attributes."""
+    """The actual inputs of a batch, and the target attributes inferred from them."""
 
     inputs: Arrays
     outputs: Arrays
@@ -373,17 +374,16 @@ class ActualSample:
 
 @dataclass(frozen=True)
 class BackwardPass:
-    """The greatest target inputs of each sample, and what is inferred from them.
+    """The greatest target inputs of each sample, and the inference from them.
 
     Attributes
     ----------
-    back : the reversed rules, which find and check them
+    back : the reversed rules
     targets, inputs : distributions by attribute name
     actual : the actual inputs, if they are known
-    exhausted : whether the search was ended by its limit
-    choices : the choices of conjuncts, for the samples that need some
-    searched : whether all inputs of a rule set were sought that give the target, not only those
-        within the bounds
+    exhausted : whether the search hit its limit
+    choices : the choices of conjuncts, by row, for the samples that need one
+    searched : whether inputs outside of the bounds were searched too
     """
 
     back: Reversal
@@ -399,12 +399,14 @@ class BackwardPass:
         return len(self.exhausted)
 
     def sample(self, row: int) -> "BackwardPass":
-        """Return the pass of one sample."""
+        """Return the backward pass of one sample."""
         rows, actual = slice(row, row + 1), self.actual
         if actual is not None:
-            actual = ActualSample(rows_of(actual.inputs, rows), rows_of(actual.outputs, rows))
+            actual = ActualSample(
+                select_rows(actual.inputs, rows), select_rows(actual.outputs, rows)
+            )
         choices = {0: self.choices[row]} if row in self.choices else {}
-        targets, inputs = rows_of(self.targets, rows), rows_of(self.inputs, rows)
+        targets, inputs = select_rows(self.targets, rows), select_rows(self.inputs, rows)
         return replace(
             self,
             targets=targets,
@@ -416,7 +418,7 @@ class BackwardPass:
 
     @cached_property
     def inferred(self) -> dict[str, FloatArray]:
-        """What the inputs give, for each attribute with a target."""
+        """The distribution inferred for each attribute with a target."""
         return {name: self._forward.degrees(name) for name in self.targets}
 
     @cached_property
@@ -426,21 +428,21 @@ class BackwardPass:
     @cached_property
     def normalised(self) -> BoolArray:
         """Whether all inputs are normalised."""
-        return normalised(self.inputs)
+        return is_normalised(self.inputs)
 
     @cached_property
     def reproduced(self) -> BoolArray:
         """Whether the inputs are normalised and give the targets."""
-        return self._give(self.targets)
+        return self._reproduces(self.targets)
 
     @cached_property
     def solved(self) -> BoolArray:
         """Whether the inputs are normalised and give the targets that can be reached."""
         if self.reproduced.all():
             return self.reproduced
-        return self.reproduced | self._give(self.reached)
+        return self.reproduced | self._reproduces(self.reached)
 
-    def _give(self, targets: Arrays) -> BoolArray:
+    def _reproduces(self, targets: Arrays) -> BoolArray:
         good = self.normalised.copy()
         for name, degrees in targets.items():
             good &= (self._cells(name, self.inferred[name]) == self._cells(name, degrees)).all(1)
@@ -449,10 +451,10 @@ class BackwardPass:
     @cached_property
     def reached(self) -> dict[str, FloatArray]:
         """``M box F^up`` [eq:eeOMEGA] of each target: the target itself if it is consistent."""
-        return self.back.reach(self.targets)
+        return self.back.reachable_targets(self.targets)
 
     def distance(self, inferred: Arrays) -> FloatArray:
-        """Return the largest difference between the targets and what is inferred, of all cells."""
+        """Return the largest difference between targets and inferred degrees over all cells."""
         gaps = [
             np.abs(self._cells(name, inferred[name]) - self._cells(name, degrees)).max(axis=1)
             for name, degrees in self.targets.items()
@@ -466,21 +468,21 @@ class BackwardPass:
     def nabla(self, name: str) -> FloatArray:
         """Return ``nabla`` [eq:Nabla] of the system [eq:sysOmega] of a target, for each sample."""
         distinct, which = np.unique(self.targets[name], axis=0, return_inverse=True)
-        systems = (system_of(self.back.sets[name], degrees) for degrees in distinct)
+        systems = (premise_system(self.back.sets[name], degrees) for degrees in distinct)
         return np.array([system.distance for system in systems])[which.ravel()]
 
     def rows_to_choose(self, output: Inference) -> Rows:
-        """Return the samples whose inputs are normalised and leave a conjunction too possible."""
+        """Return the unsolved samples whose normalised inputs exceed the bound of a conjunction."""
         bounds = self.back.upper_bounds(output)
-        if all((bound == 1.0).all() for bound in bounds.values()):  # so that none can be exceeded
+        if all((bound == 1.0).all() for bound in bounds.values()):  # none can be exceeded
             return np.empty(0, dtype=np.intp)
-        above = list(self.back.exceeding(bounds, self._forward).values())
+        above = list(self.back.exceeded(bounds, self._forward).values())
         return np.flatnonzero(np.any(above, axis=0) & self.normalised & ~self.solved)
 
-    def lowered(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
-        """Return the inputs, changed as choices of conjuncts need."""
+    def lower_inputs(self, choices: Mapping[int, ConjunctChoice]) -> dict[str, FloatArray]:
+        """Return the inputs, with those of some rows lowered by choices of conjuncts."""
         rows = list(choices)
-        output = self.back.chosen_inputs(rows_of(self.targets, rows), list(choices.values()))
+        output = self.back.chosen_inputs(select_rows(self.targets, rows), list(choices.values()))
         inputs = {name: degrees.copy() for name, degrees in self.inputs.items()}
         for a in self.back.inputs:
             inputs[a.name][rows] = output.degrees(a)
@@ -488,22 +490,22 @@ class BackwardPass:
 
     @cached_property
     def traced(self) -> TracedSample:
-        """The first sample, with all degrees backward and forward."""
+        """The first sample with all degrees of the backward and forward pass."""
         back, choice = self.back, self.choices.get(0, {})
-        target = rows_of(self.targets, slice(0, 1))
+        target = select_rows(self.targets, slice(0, 1))
         output = back.chosen_inputs(target, [choice], trace=True)
         inputs = {a.name: output.degrees(a) for a in back.inputs}
-        forward = back.forward(inputs, bool(normalised(inputs)[0]), trace=True)
+        forward = back.forward(inputs, bool(is_normalised(inputs)[0]), trace=True)
         repaired = {
-            n: system_of(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()
+            n: premise_system(s, output[back.sources[n]].degrees[0]) for n, s in back.sets.items()
         }
-        original = {n: system_of(back.sets[n], d[0]) for n, d in target.items()}
+        original = {n: premise_system(back.sets[n], d[0]) for n, d in target.items()}
         systems = {**repaired, **original}
         return TracedSample(back, systems, repaired, output, forward, choice, self._verdict)
 
     @property
     def _verdict(self) -> Verdict:
-        """What is known of other inputs than the first sample's."""
+        """The result of the search for other inputs of the first sample."""
         if self.solved[0]:
             return "solved"
         if self.exhausted[0]:
@@ -521,7 +523,7 @@ class BackwardPass:
         lowest_cells = np.concatenate([self._cells(n, d)[0] for n, d in self.reached.items()])
         slices = column_slices(program.inputs)
         x = np.concatenate([self.inputs[name][0] for name in slices])
-        steps = np.unique(np.append(lowest_cells, 0.0))
+        levels = np.unique(np.append(lowest_cells, 0.0))
 
         def reaches(rows: FloatArray) -> BoolArray:
             inferred = program.infer(rows)
@@ -533,38 +535,37 @@ class BackwardPass:
             actual = np.concatenate([self.actual.inputs[name][0] for name in slices])
             order.sort(key=lambda pair: float(actual[pair[1]]))
         for columns, i in order:
-            x[i] = _least(x, columns, i, steps[steps < x[i]], reaches)
+            x[i] = _lowest_degree(x, columns, i, levels[levels < x[i]], reaches)
         return {name: x[columns] for name, columns in slices.items()}
 
 
-def _least(
+def _lowest_degree(
     x: FloatArray,
     columns: slice,
     i: int,
-    steps: FloatArray,
+    levels: FloatArray,
     reaches: Callable[[FloatArray], BoolArray],
 ) -> float:
-    """Return the least degree of one value, of `steps`, with which the target is still inferred."""
+    """Return the least degree of one value, among `levels`, that still gives the target."""
     now = float(x[i])
-    if (now == 1.0 and (x[columns] == 1.0).sum() == 1) or not len(steps):
+    if (now == 1.0 and (x[columns] == 1.0).sum() == 1) or not len(levels):
         return now
-    rows = np.repeat(x[None, :], len(steps), axis=0)
-    rows[:, i] = steps
+    rows = np.repeat(x[None, :], len(levels), axis=0)
+    rows[:, i] = levels
     good = reaches(rows)
-    return float(steps[np.argmax(good)]) if good.any() else now
+    return float(levels[np.argmax(good)]) if good.any() else now
 
 
 def read_actual(back: Reversal, evidence: Evidence) -> tuple[ActualSample, bool]:
-    """Return the actual inputs, what they give, and whether they are a batch."""
+    """Return the actual inputs with their inference, and whether they are a batch."""
     rows = evidence_rows(back.cascade, evidence, back.inputs)
     block = rows.block(0, rows.n)
     inputs = {name: block[:, columns] for name, columns in column_slices(back.inputs).items()}
     sample: dict[str, Any] = dict(inputs)
     if not rows.is_batch:  # a list of numbers may be plain values
         sample = {a.name: Possibility(a, inputs[a.name][0]) for a in back.inputs}
-    inferred = back.cascade.infer(
-        sample, list(back.targets)
-    )  # which refuses what is not normalised
+    # `infer` raises an error for inputs that are not normalised.
+    inferred = back.cascade.infer(sample, list(back.targets))
     outputs = {name: np.atleast_2d(inferred[name].degrees) for name in back.targets}
     return ActualSample(inputs, outputs), rows.is_batch
 
@@ -574,20 +575,22 @@ def target_arrays(
 ) -> tuple[Arrays, bool]:
     """Return the target distributions ``(n, |D_b|)`` by name, and whether they are a batch.
 
-    `is_batch` and `n` are known where evidence is given with the targets.
+    `is_batch` and the number `n` of samples are None without evidence.
     """
     attributes = {name: cascade[name].output for name in targets}
     if is_batch is None:
-        is_batch = not all(_is_one(content, attributes[name]) for name, content in targets.items())
+        is_batch = not all(
+            _is_single(content, attributes[name]) for name, content in targets.items()
+        )
     for name, content in targets.items():
         if not is_batch and np.isscalar(content):
             with placed(f"the target of {name!r}"):
-                attributes[name].position(content)  # a lone number is a value, not a degree
-    return _by_column(read_targets(targets, attributes, n, is_batch=is_batch)), is_batch
+                attributes[name].position(content)  # a single number is a value, not a degree
+    return _target_columns(read_targets(targets, attributes, n, is_batch=is_batch)), is_batch
 
 
-def _is_one(content: object, attribute: Attribute) -> bool:
-    """Return whether a target is of one sample: a value, or one distribution."""
+def _is_single(content: object, attribute: Attribute) -> bool:
+    """Return whether a target is for one sample: a value, or one distribution."""
     if isinstance(content, Possibility):
         return not content.is_batch
     if isinstance(content, Target):
@@ -600,20 +603,16 @@ def _is_one(content: object, attribute: Attribute) -> bool:
         array = np.asarray(content)
     except ValueError:  # rows of several lengths: `Target.of` says so
         return False
-    return array.ndim == 0 or (array.ndim == 1 and _are_degrees(array, attribute))
+    if array.ndim != 1 or array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
+        return array.ndim == 0
+    # Numbers as many as values are degrees if they are floats, or not all in the domain.
+    has_floats = any(isinstance(v, float) for v in attribute.domain)
+    are_values = all(v in attribute for v in array.tolist())
+    return not are_values or (array.dtype.kind == "f" and not has_floats)
 
 
-def _are_degrees(array: Any, attribute: Attribute) -> bool:
-    """Return whether numbers are degrees: of full length, and floats or not all in the domain."""
-    if array.dtype.kind not in "fiub" or len(array) != len(attribute.domain):
-        return False
-    floats = any(isinstance(v, float) for v in attribute.domain)
-    values = all(v in attribute for v in array.tolist())
-    return not values or (array.dtype.kind == "f" and not floats)
-
-
-def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
-    """Return the targets column by column, as programs give theirs: so they compare quickly."""
+def _target_columns(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
+    """Return the targets in the memory layout of program outputs, for fast comparison."""
     slices = column_slices(target.attribute for target in targets.values())
     n = len(next(iter(targets.values())))
     degrees = np.zeros((sum(len(target.attribute.domain) for target in targets.values()), n))
@@ -622,7 +621,7 @@ def _by_column(targets: Mapping[str, Target]) -> dict[str, FloatArray]:
     for name, target in targets.items():
         if target.is_graded:
             columns[name][...] = target.degrees
-        else:  # in place: distributions of labels would be made, transposed and copied
+        else:  # in place, without copies of one-hot distributions
             degrees[slices[name].start + target.labels.astype(np.intp), samples] = 1.0
     return columns
 
@@ -632,8 +631,8 @@ def backward_pass(
 ) -> BackwardPass:
     """Infer the greatest inputs of each sample, with at most `limit` choices.
 
-    Conjuncts are chosen only where conjunctions keep the inputs from a solution, and rules, of a
-    single set, where no inputs within the bounds of all of them are one.
+    Conjuncts are chosen only where the bounds of conjunctions are exceeded, and rules, of a single
+    rule set, where no inputs within the bounds are a solution.
     """
     output = back.greatest_inputs(targets)
     inputs = {a.name: output.degrees(a) for a in back.inputs}
@@ -641,23 +640,23 @@ def backward_pass(
     result = BackwardPass(back, targets, inputs, actual, exhausted)
     rows = result.rows_to_choose(output)
     if len(rows):
-        result = _with_conjuncts(result, rows, limit)
-    return result if len(back.sets) > 1 else _with_rules(result, limit)
+        result = _search_conjunct_choices(result, rows, limit)
+    return result if len(back.sets) > 1 else _search_rule_choices(result, limit)
 
 
-def _with_conjuncts(result: BackwardPass, rows: Rows, limit: int) -> BackwardPass:
-    """Choose conjuncts that are lowered, for some samples."""
-    targets = rows_of(result.targets, rows), rows_of(result.reached, rows)
-    known = None if result.actual is None else rows_of(result.actual.inputs, rows)
+def _search_conjunct_choices(result: BackwardPass, rows: Rows, limit: int) -> BackwardPass:
+    """Return the pass with lowered conjuncts for some samples, where a choice was found."""
+    targets = select_rows(result.targets, rows), select_rows(result.reached, rows)
+    known = None if result.actual is None else select_rows(result.actual.inputs, rows)
     exhausted = result.exhausted.copy()
     conjuncts, exhausted[rows] = choose_conjuncts(result.back, *targets, known, limit)
     choices = {row: c for row, c in zip(rows.tolist(), conjuncts, strict=True) if c is not None}
-    inputs = result.lowered(choices) if choices else result.inputs
+    inputs = result.lower_inputs(choices) if choices else result.inputs
     return replace(result, inputs=inputs, exhausted=exhausted, choices=choices)
 
 
-def _with_rules(result: BackwardPass, limit: int) -> BackwardPass:
-    """Choose rules that hold the values down, for the samples without a solution so far."""
+def _search_rule_choices(result: BackwardPass, limit: int) -> BackwardPass:
+    """Return the pass with inputs found by `RuleChoice` for the unsolved samples."""
     rows = np.flatnonzero(~result.solved)
     if not len(rows):
         return result

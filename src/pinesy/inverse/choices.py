@@ -1,23 +1,21 @@
-"""The choice of conjuncts, and of rules, that hold output values down: depth first, for a batch.
+"""Depth-first search of the conjuncts, and of the rules, that bound output values, for a batch.
 
-Every sample searches by itself and names what it tries next; one run of a program evaluates that of
-all samples together (docs/backpropagation.md).
+Each sample has its own search, which yields its next candidate; one run of a program evaluates the
+candidates of all samples together (docs/backpropagation.md).
 
 A premise is as possible as its least possible conjunct, so to keep ``lambda_j`` below a bound one
 of them must be below it: `choose_conjuncts`, for cascades.
 
-Of one rule set, `RuleChoice` finds all inputs that give a target. ``O = M box X`` asks two things
-of them. No cell of the output may come out
-below its target: inferred degrees rise with those of the inputs, so the greater these are the
-better. And each cell must have a rule that holds it at its target: a rule whose parameter is no
-higher, and whose premise (or its negation, for a cell outside of the conclusion) is at most as
-possible, which bounds degrees of inputs by the target's degree. The bounds ``F^up`` ask this of all
-rules that could; one for each cell is enough. So rules are chosen for one cell after the other,
-depth first, the rest of the inputs left as great as they can be. If no choice is left out, there is
-a solution iff one is found.
+For one rule set, `RuleChoice` searches all inputs that give a target. ``O = M box X`` has two
+conditions. No cell of the output is below its target: inference is monotone, so greater inputs are
+better. And each cell has a rule that bounds it by its target: a rule with a parameter at most the
+target, and a premise (or its negation, for a cell outside of the conclusion) at most as possible,
+which bounds degrees of inputs. The bounds ``F^up`` require this of all possible rules; one for each
+cell is enough. So the search chooses a rule for one cell after the other and keeps all other inputs
+as great as possible. If the search is complete, there is a solution iff one is found.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import NamedTuple, TypeVar
@@ -35,26 +33,26 @@ from pinesy.rules.propositions import Proposition
 
 #: The columns of the inputs that are lowered together.
 Columns = npt.NDArray[np.intp]
-#: What a search tries, and what comes of it.
-Attempt = TypeVar("Attempt")
+#: A candidate of a search, and the result of its evaluation.
+Candidate = TypeVar("Candidate")
 Outcome = TypeVar("Outcome")
 
 
 def search_all(
-    searches: Sequence[Generator[Attempt, Outcome, Attempt | None]],
-    evaluate: Callable[[list[int], list[Attempt]], Iterable[Outcome]],
+    searches: Sequence[Generator[Candidate, Outcome, Candidate | None]],
+    evaluate: Callable[[list[int], list[Candidate]], Iterable[Outcome]],
     limit: int,
-) -> tuple[list[Attempt | None], BoolArray]:
-    """Run searches side by side; return what each finds, and which were ended by the limit.
+) -> tuple[list[Candidate | None], BoolArray]:
+    """Run searches in lockstep; return the solution of each or None, and which hit the limit.
 
     Parameters
     ----------
-    searches : each yields what it tries next, gets the outcome, and returns a solution or None
-    evaluate : gives the outcomes of what some searches, by number, try
-    limit : how many choices each may try; the first time nothing is chosen
+    searches : each yields its next candidate, receives the outcome, and returns a solution or None
+    evaluate : returns the outcomes of the candidates of some searches, given by index
+    limit : the most candidates of a search after the first
     """
     pending = {row: next(search) for row, search in enumerate(searches)}
-    solutions: list[Attempt | None] = [None] * len(searches)
+    solutions: list[Candidate | None] = [None] * len(searches)
     for _ in range(limit + 1):
         if not pending:
             break
@@ -68,15 +66,15 @@ def search_all(
     return solutions, np.isin(np.arange(len(searches)), list(pending))
 
 
-def rows_of(
+def select_rows(
     arrays: Arrays, rows: slice | Sequence[int] | npt.NDArray[np.intp]
 ) -> dict[str, FloatArray]:
-    """Return the distributions of some samples."""
+    """Return the distributions of a selection of samples."""
     return {name: array[rows] for name, array in arrays.items()}
 
 
-def normalised(inputs: Arrays) -> BoolArray:
-    """Return in which samples all inputs are normalised."""
+def is_normalised(inputs: Arrays) -> BoolArray:
+    """Return for each sample whether all inputs are normalised."""
     heights = [degrees.max(axis=1) for degrees in inputs.values()]
     return np.asarray(np.min(heights, axis=0) == 1.0)
 
@@ -85,7 +83,14 @@ def normalised(inputs: Arrays) -> BoolArray:
 
 
 class ChoiceOutcome(NamedTuple):
-    """What a choice gives for one sample: a solution, or whether one is still possible."""
+    """The outcome of a choice for one sample.
+
+    Attributes
+    ----------
+    solved : whether the choice is a solution
+    is_possible : whether further choices may be one
+    exceeding : the rules whose premises exceed their bounds
+    """
 
     solved: bool
     is_possible: bool
@@ -95,26 +100,27 @@ class ChoiceOutcome(NamedTuple):
 def choose_conjuncts(
     back: Reversal, targets: Arrays, reached: Arrays, actual: Arrays | None, limit: int
 ) -> tuple[list[ConjunctChoice | None], BoolArray]:
-    """Search choices for every sample, at most `limit` for each.
+    """Search a choice of conjuncts for every sample, with at most `limit` candidates each.
 
-    Returns the choice of each sample (None if there is none), and whether its search was ended by
-    the limit.
+    Returns the choice of each sample (None if there is none), and whether its search hit the limit.
     """
     order = _conjunct_order(back, actual)
     n = len(next(iter(targets.values())))
 
     def evaluate(rows: list[int], choices: list[ConjunctChoice]) -> list[ChoiceOutcome]:
-        return _outcomes(back, rows_of(targets, rows), rows_of(reached, rows), choices)
+        return _outcomes(back, select_rows(targets, rows), select_rows(reached, rows), choices)
 
-    return search_all([_lowering({}, partial(order, row)) for row in range(n)], evaluate, limit)
+    return search_all(
+        [_search_conjuncts({}, partial(order, row)) for row in range(n)], evaluate, limit
+    )
 
 
 def _conjunct_order(
     back: Reversal, actual: Arrays | None
 ) -> Callable[[int, RuleKey], Sequence[int]]:
-    """Return the order of a rule's conjuncts: as written, or by how possible the actual inputs are.
+    """Return a function of a row and a rule that orders the conjuncts of the rule.
 
-    The least possible comes first: lowering it changes least.
+    By their possibility for the actual inputs, if known: lowering the least possible changes least.
     """
     if actual is None or not back.switches:
         return lambda _row, key: range(len(back.conjuncts[key]))
@@ -135,10 +141,10 @@ def _conjunct_order(
 def _outcomes(
     back: Reversal, targets: Arrays, reached: Arrays, choices: Sequence[ConjunctChoice]
 ) -> list[ChoiceOutcome]:
-    """Run the programs for some samples, each with its choice."""
+    """Return the outcome of a choice for each of some samples."""
     output = back.chosen_inputs(targets, choices)
     inputs = {a.name: output.degrees(a) for a in back.inputs}
-    solved = normalised(inputs)
+    solved = is_normalised(inputs)
     forward = back.forward(inputs, bool(solved.all()))
     possible = solved.copy()
     for name, degrees in reached.items():
@@ -146,19 +152,19 @@ def _outcomes(
         inferred, target_cells = cells(forward.degrees(name)), cells(degrees)
         solved &= (inferred == target_cells).all(axis=1)
         possible &= (inferred >= target_cells).all(axis=1)
-    above = back.exceeding(back.upper_bounds(output), forward)
+    above = back.exceeded(back.upper_bounds(output), forward)
     return [
         ChoiceOutcome(bool(solved[i]), bool(possible[i]), [k for k, m in above.items() if m[i]])
         for i in range(len(choices))
     ]
 
 
-def _lowering(
+def _search_conjuncts(
     choice: ConjunctChoice, order: Callable[[RuleKey], Sequence[int]]
 ) -> Generator[ConjunctChoice, ChoiceOutcome, ConjunctChoice | None]:
-    """Yield choices to be evaluated; return the first that is a solution, or None.
+    """Yield choices to be evaluated; return the first solution, or None.
 
-    More choices only lower degrees, so what is not possible with some is not with more.
+    More choices only lower degrees, so a choice that is not possible is not extended.
     """
     outcome = yield choice
     if outcome.solved:
@@ -168,7 +174,7 @@ def _lowering(
     key = next((k for k in outcome.exceeding if k not in choice), None)
     if key is not None:
         for k in order(key):
-            solution = yield from _lowering({**choice, key: k}, order)
+            solution = yield from _search_conjuncts({**choice, key: k}, order)
             if solution is not None:
                 return solution
     return None
@@ -179,7 +185,7 @@ def _lowering(
 
 @dataclass(frozen=True, eq=False)
 class RuleChoice:
-    """The search for inputs of one rule set, which a program infers with."""
+    """The search for inputs of one rule set, and its compiled program."""
 
     rule_set: RuleSet
     program: Program
@@ -191,9 +197,9 @@ class RuleChoice:
 
     @cached_property
     def _column_groups(self) -> list[list[list[Columns]]]:
-        """For each rule the columns that lower its premise, and those that lower its negation.
+        """For each rule the column groups that lower its premise, and those for its negation.
 
-        A premise is lowered by any of its propositions, its negation only by all of them.
+        A premise is lowered by any one of its propositions, its negation only by all of them.
         """
         column_groups = []
         for rule in self.rule_set.rules:
@@ -209,46 +215,48 @@ class RuleChoice:
     def find(
         self, targets: FloatArray, actual: FloatArray | None, limit: int
     ) -> tuple[list[FloatArray | None], BoolArray]:
-        """Return for each target inputs that give it, or None; and which searches hit the limit.
+        """Return inputs that give each target, or None; and which searches hit the limit.
 
         Parameters
         ----------
         targets : array (n, cells), target degrees
-        actual : array (n, columns): rules that they come near to are chosen first
-        limit : how many choices are tried for a sample
+        actual : array (n, columns), the actual inputs: options nearest to them are tried first
+        limit : the most candidates of a sample
         """
         first = np.ones(self.program.code.n_inputs)
         known = [None] * len(targets) if actual is None else actual
-        searches = [self._explore(first, y, x) for y, x in zip(targets, known, strict=True)]
-        return search_all(searches, lambda _rows, inputs: self._cells(np.array(inputs)), limit)
+        searches = [self._search_inputs(first, y, x) for y, x in zip(targets, known, strict=True)]
+        columns = self.program.code.columns[self.rule_set.output.name]
 
-    def _cells(self, rows: FloatArray) -> FloatArray:
-        output = self.program.run(rows)[self.program.code.columns[self.rule_set.output.name]]
-        return self.rule_set.partition.possibilities(output.T)
+        def infer_cells(_rows: list[int], inputs: list[FloatArray]) -> FloatArray:
+            output = self.program.run(np.array(inputs))[columns]
+            return self.rule_set.partition.possibilities(output.T)
 
-    def _explore(
+        return search_all(searches, infer_cells, limit)
+
+    def _search_inputs(
         self, x: FloatArray, target: FloatArray, actual: FloatArray | None
     ) -> Generator[FloatArray, FloatArray, FloatArray | None]:
-        """Yield inputs to be tried; return the first that give the target, or None."""
+        """Yield inputs to be evaluated; return the first that give the target, or None."""
         degrees = yield x
-        if (degrees < target).any():  # and lower inputs do not give more
+        if (degrees < target).any():  # lower inputs do not give more
             return None
         above = np.flatnonzero(degrees > target)
         if not len(above):
             return x
-        options = [list(self._options(cell, target[cell], actual)) for cell in above.tolist()]
+        options = [self._column_options(cell, target[cell], actual) for cell in above.tolist()]
         index = min(range(len(options)), key=lambda i: len(options[i]))
         for columns in options[index]:
             lower = x.copy()
             lower[columns] = np.minimum(lower[columns], target[above[index]])
             if all(lower[span].max() == 1.0 for span in self.slices.values()):
-                solution = yield from self._explore(lower, target, actual)
+                solution = yield from self._search_inputs(lower, target, actual)
                 if solution is not None:
                     return solution
         return None
 
-    def _options(self, cell: int, target: float, actual: FloatArray | None) -> Iterator[Columns]:
-        """Yield what may be lowered for a cell, first where the actual inputs are lowest."""
+    def _column_options(self, cell: int, target: float, actual: FloatArray | None) -> list[Columns]:
+        """Return the column groups that may be lowered for a cell, by the actual inputs' degree."""
         signs = self.rule_set.partition.signs[cell]
         parameters = np.where(signs, self.rule_set.s, self.rule_set.r)
         options = [
@@ -258,4 +266,4 @@ class RuleChoice:
         ]
         if actual is not None:
             options.sort(key=lambda columns: float(actual[columns].max(initial=0.0)))
-        yield from options
+        return options

@@ -1,7 +1,7 @@
-"""Why a target is not reached: the attributes, bounds and rules that conflict.
+"""Conflicts: the attributes, bounds and rules that keep a target from being reproduced.
 
-The paper assumes that rules leave no conflicting conditions ([subsub:backpropagation], the remark);
-here they are named, as docs/backpropagation.md says.
+The paper assumes that rules have no conflicting conditions ([subsub:backpropagation], the remark);
+here they are reported (docs/backpropagation.md).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,16 +23,13 @@ from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import show_value
 
-#: Rules, and propositions of a rule, that a text shows.
+#: The most rules, and propositions of a rule, in a text.
 SHOWN = 4
 
 
 @dataclass(frozen=True)
 class ConflictingRule:
-    """A rule in a conflict: its output, its number counted from 1, and its texts.
-
-    Texts are made once: one rule may be in hundreds of conflicts, with hundreds of propositions.
-    """
+    """A rule in a conflict: its output, its number from 1, and its cached texts."""
 
     output: str
     number: int
@@ -40,18 +37,18 @@ class ConflictingRule:
 
     @cached_property
     def text(self) -> str:
-        """The whole rule."""
+        """The full text of the rule."""
         return str(self.rule)
 
     @cached_property
     def short(self) -> str:
-        """The rule in one line; of a long premise its beginning, and how many more there are."""
+        """The rule in one line; a long premise is abbreviated."""
         return self.rule.line(SHOWN)
 
 
 @dataclass(frozen=True)
 class Conflict:
-    """Something that keeps the target inputs from giving a target.
+    """A reason why the target inputs do not give a target.
 
     Attributes
     ----------
@@ -63,9 +60,9 @@ class Conflict:
         one inferred from the other, contradict
     attribute : the name of the attribute that the conflict is on
     conflicting : the rules that conflict
-    distance : how far it is from what the target needs
-    message : all of it in words
-    row : the sample, for a batch
+    distance : the difference between a degree and the bound that the target needs
+    message : a description of the conflict
+    row : the row of the sample, for a batch
     """
 
     kind: str
@@ -77,7 +74,7 @@ class Conflict:
 
     @cached_property
     def rules(self) -> tuple[tuple[str, int, str], ...]:
-        """The rules that conflict, in words: output, number counted from 1, whole text."""
+        """The rules that conflict: output, number from 1, full text."""
         return tuple((c.output, c.number, c.text) for c in self.conflicting)
 
     def __str__(self) -> str:
@@ -88,8 +85,8 @@ class Conflict:
         return "\n".join([f"{where}{self.message}", *lines, *omitted])
 
 
-#: What is known of other inputs than those that were found: they give the repaired target, all were
-#: tried, some were up to a limit, or none.
+#: The result of the search: inputs that give the repaired target were found, none exist, the search
+#: hit its limit, or there was no search.
 Verdict = Literal["solved", "none", "limit", "unknown"]
 OTHERS = {
     "none": "and no inputs give the target",
@@ -100,16 +97,16 @@ OTHERS = {
 
 @dataclass(frozen=True)
 class TracedSample:
-    """One sample, with all degrees backward and forward.
+    """One sample with all degrees of the backward and forward pass.
 
     Attributes
     ----------
     back : the reversed rules
     systems, used : the system [eq:sysOmega] of each rule set; `used` has the repaired targets
-    output : every distribution of the backward pass
-    forward : what is inferred from the target inputs, and every premise degree
+    output : all distributions of the backward pass
+    forward : the inference from the target inputs, with premise degrees
     choice : the conjuncts that were lowered
-    verdict : what is known of other inputs
+    verdict : the result of the search for other inputs
     """
 
     back: Reversal
@@ -120,49 +117,50 @@ class TracedSample:
     choice: ConjunctChoice
     verdict: Verdict
 
-    def first(self, attribute: Attribute) -> FloatArray:
-        """Return the distribution of an attribute."""
+    def target(self, attribute: Attribute) -> FloatArray:
+        """Return the target distribution of an attribute, from the backward pass."""
         return np.asarray(self.output[attribute].degrees[0])
 
     def inferred(self, name: str) -> FloatArray:
-        """Return what is inferred from the target inputs."""
+        """Return the distribution inferred from the target inputs."""
         return np.asarray(self.forward[name].degrees[0])
 
     def possibility(self, part: Proposition) -> float:
-        """Return how possible a proposition is by the target inputs."""
+        """Return the possibility of a proposition for the target inputs."""
         output = self.forward if part.attribute.name in self.back.sets else self.output
         return float(output.possibility(part)[0])
 
     def target_possibility(self, part: Proposition) -> float:
-        """Return how possible the target of its attribute lets a proposition be."""
+        """Return the possibility of a proposition by the target of its attribute."""
         source = self.back.sources[part.attribute.name]
         return float(self.output.possibility(Proposition(source, part.mask))[0])
 
     def premises(self, name: str) -> tuple[FloatArray, FloatArray]:
-        """Return ``lambda`` and ``rho`` of the rules on an attribute, by the target inputs."""
+        """Return ``lambda`` and ``rho`` of the rules on an attribute for the target inputs."""
         degrees = self.forward.premises[name]
         return degrees.lambdas[0], degrees.rhos[0]
 
     def conflict(
         self, kind: str, name: str, rules: Iterable[RuleKey], distance: float, message: str
     ) -> Conflict:
-        """Return a conflict on an attribute, of some rules, each named once."""
+        """Return a conflict of some rules on an attribute, without duplicate rules."""
         known = _conflicting_rules(self.back)
         conflicting = tuple(known[key] for key in dict.fromkeys(rules))
         return Conflict(kind, name, conflicting, distance, message)
 
     def binding_rules(self, name: str, values: Iterable[int]) -> list[RuleKey]:
-        """Return, for each value of an attribute, the first rule that bounds it most."""
+        """Return the first rule with the lowest bound on each value of an attribute."""
         bounds = self.back.bounds.get(name, [])
         keys = []
         for value in values:
-            limits = [self._limit(bound, value) for bound in bounds]
+            limits = [self._bound_degree(bound, value) for bound in bounds]
             if limits and min(limits) < 1.0:
                 bound = bounds[int(np.argmin(limits))]
                 keys.append((bound.output, bound.number))
         return list(dict.fromkeys(keys))
 
-    def _limit(self, bound: Bound, value: int) -> float:
+    def _bound_degree(self, bound: Bound, value: int) -> float:
+        """Return the upper bound on the degree of a value."""
         uppers = self.used[bound.output].greatest_solution
         key, index = (bound.output, bound.number), 2 * (bound.number - 1)
         is_chosen = key in self.choice and self.back.conjuncts[key][self.choice[key]] is bound
@@ -171,7 +169,7 @@ class TracedSample:
 
 @cached_on_owner
 def _conflicting_rules(back: Reversal) -> dict[RuleKey, ConflictingRule]:
-    """Return all rules as conflicts name them, once, as their texts are long."""
+    """Return all rules by key, cached with their texts."""
     return {
         (name, number): ConflictingRule(name, number, rule)
         for name, rule_set in back.sets.items()
@@ -182,15 +180,15 @@ def _conflicting_rules(back: Reversal) -> dict[RuleKey, ConflictingRule]:
 def find_conflicts(traced: TracedSample) -> list[Conflict]:
     """Return the conflicts of one sample, in the order of the backward pass."""
     if traced.verdict == "solved":  # the repaired target is given
-        return [*_targets(traced)]
-    conflicts = [*_targets(traced), *_heights(traced)]
+        return [*_inconsistent_targets(traced)]
+    conflicts = [*_inconsistent_targets(traced), *_unnormalised_attributes(traced)]
     if not any(c.kind == "height" for c in conflicts):
-        conflicts += [*_lower(traced), *_upper(traced), *_reach(traced)]
+        conflicts += [*_low_premises(traced), *_high_premises(traced), *_excess_degrees(traced)]
     return conflicts
 
 
-def _targets(traced: TracedSample) -> Iterator[Conflict]:
-    """Yield the targets that no premise degrees give."""
+def _inconsistent_targets(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the conflicts of targets that no premise degrees give."""
     for name in traced.back.targets:
         system = traced.systems[name]
         if not system.is_consistent:
@@ -209,9 +207,9 @@ def _targets(traced: TracedSample) -> Iterator[Conflict]:
 
 
 def _violated_rules(system: PremiseSystem, cell: int) -> list[int]:
-    """Return the rules whose own parameter alone keeps a cell above its target.
+    """Return the rules whose parameter keeps a cell above its target.
 
-    If there are none, the premises do it, and these are the rules that leave it lowest.
+    If there are none, because of premises, return the rules that attain the degree of the cell.
     """
     signs, up, target = system.partition.signs[cell], system.greatest_solution, system.target[cell]
     parameters = np.where(signs, system.inside, system.outside)
@@ -221,10 +219,10 @@ def _violated_rules(system: PremiseSystem, cell: int) -> list[int]:
     return rules or attaining_rules(bounds, system.reached[cell])
 
 
-def _heights(traced: TracedSample) -> Iterator[Conflict]:
-    """Yield the attributes that the rules leave without a value at 1."""
+def _unnormalised_attributes(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the conflicts of attributes that the rules leave without a value at 1."""
     for attribute in (*traced.back.between, *traced.back.inputs):
-        pi = traced.first(attribute)
+        pi = traced.target(attribute)
         if pi.max() < 1.0:
             yield traced.conflict(
                 "height",
@@ -236,16 +234,18 @@ def _heights(traced: TracedSample) -> Iterator[Conflict]:
             )
 
 
-def _lower(traced: TracedSample) -> Iterator[Conflict]:
-    """Yield the premise degrees that stay below ``F^down`` [lem:coEDOMEGA]."""
+def _low_premises(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the conflicts of premise degrees below ``F^down`` [lem:coEDOMEGA]."""
     for name, system in traced.used.items():
         lowest = system.lowest_solution
         for side, degrees in enumerate(traced.premises(name)):
             for j in np.flatnonzero(degrees < lowest[side::2]).tolist():
-                yield _too_low(traced, name, j, side, float(lowest[2 * j + side]), degrees[j])
+                yield _low_premise_conflict(
+                    traced, name, j, side, float(lowest[2 * j + side]), degrees[j]
+                )
 
 
-def _too_low(
+def _low_premise_conflict(
     traced: TracedSample, name: str, j: int, side: int, needed: float, have: float
 ) -> Conflict:
     back = traced.back
@@ -271,10 +271,10 @@ def _too_low(
     )
 
 
-def _upper(traced: TracedSample) -> Iterator[Conflict]:
-    """Yield the premise degrees that stay above their bounds, but for what `_reach` yields.
+def _high_premises(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the conflicts of premise degrees above ``max(s, lambda_up)`` or ``max(r, rho_up)``.
 
-    These are ``max(s, lambda_up)`` and ``max(r, rho_up)``.
+    Without those that `_excess_degrees` yields.
     """
     back = traced.back
     for name, system in traced.used.items():
@@ -299,22 +299,24 @@ def _upper(traced: TracedSample) -> Iterator[Conflict]:
                     yield traced.conflict("conjunction", name, [key], have - upper, text)
 
 
-def _reach(traced: TracedSample) -> Iterator[Conflict]:
-    """Yield the inferred attributes that come out higher than their targets.
+def _excess_degrees(traced: TracedSample) -> Iterator[Conflict]:
+    """Yield the conflicts of attributes whose inferred degrees are above their targets.
 
-    Where the rules on an attribute could give its target, what they depend on is named instead.
+    Except attributes whose rules could give the target: their inputs are reported instead.
     """
     for attribute in traced.back.between:
         name = attribute.name
-        target, have = traced.first(traced.back.sources[name]), traced.inferred(name)
+        target, have = traced.target(traced.back.sources[name]), traced.inferred(name)
         system = traced.used[name]
-        is_above = (
-            system.reached[system.partition.cell_of] > target
-        )  # no rule need tell values apart
+        # Values of a cell may have different targets, as no rule distinguishes them.
+        is_above = system.reached[system.partition.cell_of] > target
         above = np.where(is_above, have - target, 0.0)
         worst = int(np.argmax(above))
         if above[worst] > 0.0:
             cell = int(system.partition.cell_of[worst])
+            signs = system.partition.signs[cell]
+            bounds = rule_bounds(signs, system.inside, system.outside, *traced.premises(name))
+            concluding = [(name, j + 1) for j in attaining_rules(bounds, have[worst]) if signs[j]]
             way_out = (
                 f"no rule on {name!r} tells it from values whose target is higher"
                 if system.reached[cell] == system.target[cell]
@@ -324,18 +326,9 @@ def _reach(traced: TracedSample) -> Iterator[Conflict]:
             yield traced.conflict(
                 "reach",
                 name,
-                [*traced.binding_rules(name, [worst]), *_leaving(traced, name, worst)],
+                [*traced.binding_rules(name, [worst]), *concluding],
                 float(above[worst]),
                 f"the greatest inputs give {show_value(attribute.domain[worst])} of {name!r} "
                 f"possibility {have[worst]:g}, more than its target {target[worst]:g}; "
                 f"{way_out}",
             )
-
-
-def _leaving(traced: TracedSample, name: str, value: int) -> list[RuleKey]:
-    """Return the rules that conclude on a value and attain its degree."""
-    system = traced.used[name]
-    signs = system.partition.signs[system.partition.cell_of[value]]
-    bounds = rule_bounds(signs, system.inside, system.outside, *traced.premises(name))
-    rules = attaining_rules(bounds, traced.inferred(name)[value])
-    return [(name, j + 1) for j in rules if signs[j]]

@@ -1,10 +1,10 @@
-"""The most possible inputs, given what is believed of them and what the rules should infer.
+"""Posterior distributions: message passing of max and min in the factor graph of a cascade.
 
-The joint distribution is a factor graph of the attributes and rule sets of a cascade. Messages of
-max and min pass along it, as programs. Min is idempotent, so an attribute may have one degree for
-each value that every message lowers, rather than a message for each factor. At any time it is an
-upper bound of the projection of the joint; after a sweep towards the roots and one back it is the
-projection itself, if there is no loop (docs/changes.md).
+The variables are the attributes, the factors those of the rule sets; messages are compiled into
+programs. Min is idempotent, so an attribute needs only one degree for each value, which every
+message lowers, not a message for each factor. The degree is always an upper bound of the projection
+of the joint; after a sweep to the roots and one back it is the projection, if there is no loop
+(docs/changes.md).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,13 +31,13 @@ from pinesy.rules.possibility import Possibility
 from pinesy.semantics.factors import Factor, Values, factors_of
 from pinesy.transforms import antipignistic_inverse
 
-#: Where there are loops, samples are swept for this many degrees of theirs at a time.
+#: The most degrees of a block of samples, if there are loops.
 CHUNK_NUMBERS = 1 << 22
 
 Targets = Mapping[str, Target]
-#: The compatibility, and the degrees of each attribute of the result.
+#: The compatibility (n,), and the degrees (n, values) of attributes by name.
 Joint = tuple[FloatArray, dict[str, FloatArray]]
-#: For each attribute the degrees of its values, as expressions.
+#: The degrees of the values of each attribute, as expressions.
 Degrees = dict[str, Values]
 
 
@@ -135,9 +135,9 @@ def posterior(
     rules : a rule set or a cascade
     evidence : the input distributions of one sample or a batch, as `Cascade.infer` takes them
     targets : what should be inferred, for any attributes that rules use: a value or a
-        distribution; for a batch one value or distribution a sample (see `Target.of`). That of an
-        only output may come alone.
-    attributes : those of the result, by default the inputs of the cascade
+        distribution; for a batch one value or distribution a sample (see `Target.of`). The target
+        of a single output may be given without its name.
+    attributes : the attributes of the result, by default the inputs of the cascade
 
     Notes
     -----
@@ -157,20 +157,22 @@ def posterior(
     """
     cascade = as_cascade(rules)
     graph, rows = factor_graph(cascade), evidence_rows(cascade, evidence)
-    names = _names(graph, cascade.inputs if attributes is None else attributes)
+    names = _check_names(graph, cascade.inputs if attributes is None else attributes)
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
     targets_by_name = named_targets(targets, graph.attributes, only, optional=True)
     target_distributions = read_targets(
         targets_by_name, graph.attributes, rows.n, is_batch=rows.is_batch
     )
-    project = _projections if graph.is_forest else _bounds
+    project = _projections if graph.is_forest else _upper_bounds
     compatibility, joint = project(graph, rows, target_distributions, names)
-    distributions = {n: Possibility(graph.attributes[n], _one(d, rows)) for n, d in joint.items()}
-    return Posterior(distributions, _one(compatibility, rows), graph.is_forest)
+    distributions = {
+        n: Possibility(graph.attributes[n], _sample_or_batch(d, rows)) for n, d in joint.items()
+    }
+    return Posterior(distributions, _sample_or_batch(compatibility, rows), graph.is_forest)
 
 
-def _names(graph: "FactorGraph", attributes: Iterable[str | Attribute]) -> list[str]:
-    """Return the names of attributes that rules use."""
+def _check_names(graph: "FactorGraph", attributes: Iterable[str | Attribute]) -> list[str]:
+    """Return the names of attributes; raise an error for those that no rule uses."""
     if isinstance(attributes, str | Attribute):
         raise DataError(f"attributes is {attributes!r}; give a list of attributes or names")
     names = []
@@ -185,17 +187,20 @@ def _names(graph: "FactorGraph", attributes: Iterable[str | Attribute]) -> list[
 
 
 def _projections(graph: "FactorGraph", rows: Rows, targets: Targets, names: list[str]) -> Joint:
-    """Run the program of a graph without loops."""
+    """Return the exact projections of a graph without loops."""
     code = forest_program(graph, tuple(targets), tuple(names))
     arrays = [*rows.arrays, *(target.distributions for target in targets.values())]
     out = run(code, Rows(code.inputs, arrays, rows.n, rows.is_batch))
-    return out[0], _split(out[1:].T, [graph.attributes[name] for name in names])
+    return out[0], _columns_by_name(out[1:].T, [graph.attributes[name] for name in names])
 
 
-def _bounds(graph: "FactorGraph", rows: Rows, targets: Targets, names: list[str]) -> Joint:
-    """Sweep until nothing falls; it ends, for degrees are copies of finitely many numbers."""
+def _upper_bounds(graph: "FactorGraph", rows: Rows, targets: Targets, names: list[str]) -> Joint:
+    """Return upper bounds of the projections of a graph with loops: sweep until convergence.
+
+    It terminates, because degrees are copies of finitely many numbers.
+    """
     normalised = np.ones(rows.n, dtype=np.bool_)
-    for evidence in _split(rows.block(0, rows.n), rows.attributes).values():
+    for evidence in _columns_by_name(rows.block(0, rows.n), rows.attributes).values():
         normalised &= ((evidence >= 0.0) & (evidence <= 1.0)).all(axis=1)
         normalised &= evidence.max(axis=1) == 1.0
     if not normalised.all():
@@ -206,35 +211,35 @@ def _bounds(graph: "FactorGraph", rows: Rows, targets: Targets, names: list[str]
     width = max(1, CHUNK_NUMBERS // code.n_inputs)
     for start in range(0, rows.n, width):
         part = slice(start, min(start + width, rows.n))
-        degrees, lower = None, _start(graph, rows, targets, part)
+        degrees, lower = None, _initial_degrees(graph, rows, targets, part)
         while degrees is None or not np.array_equal(lower, degrees):
             degrees = np.ascontiguousarray(lower)
             lower = run(code, Rows(code.inputs, [degrees], len(degrees), True)).T
-        split = _split(degrees, graph.attributes.values())
+        split = _columns_by_name(degrees, graph.attributes.values())
         compatibility[part] = np.min([d.max(axis=1) for d in split.values()], axis=0)
         for name, out in joint.items():
             np.minimum(split[name], compatibility[part, None], out=out[part])
     return compatibility, joint
 
 
-def _start(graph: "FactorGraph", rows: Rows, targets: Targets, part: slice) -> FloatArray:
-    """Return what is known of each attribute by itself: its evidence, its target, else all 1."""
+def _initial_degrees(graph: "FactorGraph", rows: Rows, targets: Targets, part: slice) -> FloatArray:
+    """Return the initial degrees of all attributes: min of evidence and target, else 1."""
     slices = column_slices(graph.attributes.values())
     degrees = np.ones((part.stop - part.start, max(s.stop for s in slices.values())))
-    distributions = [*_split(rows.block(part.start, part.stop), rows.attributes).items()]
+    distributions = [*_columns_by_name(rows.block(part.start, part.stop), rows.attributes).items()]
     distributions += [(name, target[part].distributions) for name, target in targets.items()]
     for name, distribution in distributions:
         np.minimum(degrees[:, slices[name]], distribution, out=degrees[:, slices[name]])
     return degrees
 
 
-def _split(columns: FloatArray, attributes: Iterable[Attribute]) -> dict[str, FloatArray]:
+def _columns_by_name(columns: FloatArray, attributes: Iterable[Attribute]) -> dict[str, FloatArray]:
     """Return the columns of each attribute."""
     return {name: columns[:, span] for name, span in column_slices(attributes).items()}
 
 
-def _one(array: FloatArray, rows: Rows) -> Any:
-    """Return the array of a batch; of one sample its only row, or number."""
+def _sample_or_batch(array: FloatArray, rows: Rows) -> Any:
+    """Return the array of a batch, or the row or number of a single sample."""
     content = array if rows.is_batch else array[0]
     return content if np.ndim(content) else float(content)
 
@@ -244,7 +249,7 @@ def _one(array: FloatArray, rows: Rows) -> Any:
 
 @dataclass(frozen=True)
 class GraphStep:
-    """A factor, and the index of the attribute that it was reached from (the nearest the root)."""
+    """A factor, and the index of its parent attribute (the nearest to the root)."""
 
     factor: Factor
     parent: int
@@ -261,10 +266,10 @@ class FactorGraph:
 
     Attributes
     ----------
-    attributes : those that rules use, by name
-    steps : the factors, each after the one that it is reached from
+    attributes : the attributes that rules use, by name
+    steps : the factors in breadth-first order from the roots
     is_forest : whether there is no loop: at most one path between two attributes
-    inputs : those of the cascade
+    inputs : the inputs of the cascade
     """
 
     attributes: Mapping[str, Attribute]
@@ -274,14 +279,14 @@ class FactorGraph:
 
     @property
     def roots(self) -> list[str]:
-        """The attributes that no factor is left by: one for each tree of a forest."""
+        """The attributes without a parent factor: one for each tree of a forest."""
         below = {step.factor.names[i] for step in self.steps for i in step.children}
         return [name for name in self.attributes if name not in below]
 
 
 @cached_on_owner
 def factor_graph(cascade: Cascade) -> FactorGraph:
-    """Return the graph of a cascade, made once.
+    """Return the factor graph of a cascade, cached.
 
     Examples
     --------
@@ -301,7 +306,7 @@ def factor_graph(cascade: Cascade) -> FactorGraph:
 def _breadth_first(
     attributes: Mapping[str, Attribute], factors: list[Factor]
 ) -> tuple[list[GraphStep], bool]:
-    """Return the factors, breadth first from a root of each tree; and whether there is no loop."""
+    """Return the factors in breadth-first order, and whether there is no loop."""
     factors_by_name: dict[str, list[Factor]] = {name: [] for name in attributes}
     for factor in factors:
         for name in factor.names:
@@ -326,10 +331,10 @@ def _breadth_first(
 
 @cached_on_owner
 def forest_program(graph: FactorGraph, targets: tuple[str, ...], names: tuple[str, ...]) -> Code:
-    """Return the program of a graph without loops, made once.
+    """Return the program of a graph without loops, cached.
 
-    Its columns are the inputs and then the targets; it gives the compatibility first, then the
-    projections of the joint on some attributes by name.
+    Its inputs are the evidence and then the targets; its outputs are the compatibility and then the
+    projections of the joint on the attributes `names`.
     """
     attributes = [*graph.inputs, *(graph.attributes[name] for name in targets)]
     circuit = ColumnCircuit(sum(len(a.domain) for a in attributes))
@@ -356,7 +361,7 @@ def forest_program(graph: FactorGraph, targets: tuple[str, ...], names: tuple[st
 
 @cached_on_owner
 def sweep_program(graph: FactorGraph) -> Code:
-    """Return the program of one sweep there and back: from all degrees to all degrees."""
+    """Return the program of a sweep to the roots and one back, on the degrees of all attributes."""
     attributes = list(graph.attributes.values())
     circuit = ColumnCircuit(sum(len(a.domain) for a in attributes))
     degrees = {name: circuit.columns[span] for name, span in column_slices(attributes).items()}
@@ -371,7 +376,7 @@ def sweep_program(graph: FactorGraph) -> Code:
 
 
 def _sweep(graph: FactorGraph, circuit: ColumnCircuit, degrees: Degrees, *, back: bool) -> None:
-    """Let every factor lower its attributes: those nearest the roots, or the others if `back`."""
+    """Lower degrees by the messages of all factors: to parents, or to children if `back`."""
     for step in graph.steps if back else reversed(graph.steps):
         names, indices = step.factor.names, step.children if back else [step.parent]
         messages = step.factor.messages(circuit, [degrees[name] for name in names], indices)

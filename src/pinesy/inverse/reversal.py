@@ -48,7 +48,7 @@ def premise_equations(rules: RuleSet | Cascade, targets: Any) -> PremiseSystem:
     ----------
     rules : a rule set or a cascade
     targets : a value of an attribute that rules conclude on, or a normalised distribution on it, by
-        the attribute's name; that of an only output may come alone
+        the attribute's name; the target of a single output may be given without its name
 
     Examples
     --------
@@ -65,72 +65,72 @@ def premise_equations(rules: RuleSet | Cascade, targets: Any) -> PremiseSystem:
             f"there are targets for {', '.join(targets_by_name)}; give one, for one rule set"
         )
     ((name, target),) = targets_by_name.items()
-    return system_of(cascade[name], target_degrees(target, cascade[name].output))
+    return premise_system(cascade[name], target_degrees(target, cascade[name].output))
 
 
 def output_targets(cascade: Cascade, targets: Any) -> dict[str, Any]:
-    """Return the targets of attributes that rules conclude on; an only output's may come alone."""
+    """Return the targets by name; the target of a single output may be given without its name."""
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
     return named_targets(targets, {s.output.name: s.output for s in cascade.order}, only)
 
 
-def system_of(rule_set: RuleSet, degrees: FloatArray) -> PremiseSystem:
-    """Return the system of a distribution that is known to be one, normalised or not."""
+def premise_system(rule_set: RuleSet, degrees: FloatArray) -> PremiseSystem:
+    """Return the system of a target distribution, normalised or not, without validation."""
     partition = rule_set.partition
     return PremiseSystem(partition, rule_set.s, rule_set.r, partition.possibilities(degrees))
 
 
 @dataclass(frozen=True)
 class Bound:
-    """How a rule, read backwards, bounds the attribute of one proposition of its premise.
+    """The bound of a reversed rule on the attribute of one proposition of its premise.
 
     Attributes
     ----------
     output : the name of the attribute that the rule concludes on
-    number : the number of the rule in its set, counted from 1
+    number : the number of the rule in its set, from 1
     rule : the rule
     proposition : the proposition
-    is_alone : whether the premise is this one proposition
-    switch : for a conjunct that may be lowered, the attribute that tells whether it is chosen
+    is_only : whether the premise is this proposition only
+    switch : for a conjunct that may be lowered, a Boolean attribute: whether it is chosen
     """
 
     output: str
     number: int
     rule: Rule
     proposition: Proposition
-    is_alone: bool
+    is_only: bool
     switch: Attribute | None
 
     def reverse(self, source: Attribute) -> Rule:
-        """Return the rule from `source`, which stands for its output, back to the proposition."""
+        """Return the rule from `source`, which represents its output, back to the proposition."""
         back = Proposition(source, self.rule.conclusion.mask), self.proposition
-        s, r = self.rule.s if self.is_alone else 1.0, self.rule.r
-        if self.proposition.mask == 0:  # no rule may conclude on nothing: state it of the negations
+        s, r = self.rule.s if self.is_only else 1.0, self.rule.r
+        if self.proposition.mask == 0:  # a conclusion must have values: use the contrapositive
             back, s, r = (~back[0], ~back[1]), r, s
         return Rule(Premise((back[0],)), back[1], s, r)
 
     def choose(self, source: Attribute) -> Rule:
-        """Return the rule that lowers the conjunct where its switch is on."""
+        """Return the rule that lowers the conjunct if its switch is on."""
         assert self.switch is not None
         wrong = ~Proposition(source, self.rule.conclusion.mask)
         on = self.switch.isin([ON])
         return Rule(Premise((wrong, on)), ~self.proposition, 1.0, self.rule.s)
 
     def at_most(self, value: int, inside: float, outside: float, is_lowered: bool) -> float:
-        """Return the bound on one value, from ``lambda_up`` and ``rho_up`` of the rule."""
+        """Return the upper bound of one value, given ``lambda_up`` and ``rho_up`` of the rule."""
         if not contains(self.proposition.mask, value):
             return max(self.rule.r, outside)
-        return max(self.rule.s, inside) if self.is_alone or is_lowered else 1.0
+        return max(self.rule.s, inside) if self.is_only or is_lowered else 1.0
 
 
 @cached_on_owner
 def reversal(cascade: Cascade, targets: tuple[str, ...]) -> "Reversal":
-    """Return the reversed rules for some targets, stored on the cascade that they belong to."""
+    """Return the reversed rules for some targets, cached on the cascade."""
     return Reversal(cascade, targets)
 
 
 class Reversal:
-    """The rule sets behind some target attributes, read backwards, and their programs."""
+    """The rule sets that some target attributes depend on, reversed, and their programs."""
 
     def __init__(self, cascade: Cascade, targets: Collection[str]) -> None:
         self.cascade = cascade
@@ -140,7 +140,7 @@ class Reversal:
 
     @cached_property
     def between(self) -> tuple[Attribute, ...]:
-        """The attributes that rules conclude on and that have no target, the last first."""
+        """The concluded attributes without a target, the last first."""
         last_first = reversed(list(self.sets.values()))
         return tuple(s.output for s in last_first if s.output.name not in self.targets)
 
@@ -152,7 +152,7 @@ class Reversal:
 
     @cached_property
     def bounds(self) -> dict[str, list[Bound]]:
-        """The bounds that all rules set for each attribute without target."""
+        """The bounds of all rules on each attribute without a target."""
         bounds: dict[str, list[Bound]] = {a.name: [] for a in (*self.between, *self.inputs)}
         for bound in self._all_bounds():
             bounds.get(bound.proposition.attribute.name, []).append(bound)
@@ -163,12 +163,12 @@ class Reversal:
             for number, rule in enumerate(rule_set.rules, 1):
                 parts = tuple(dict.fromkeys(rule.premise.propositions))
                 for k, part in enumerate(parts, 1):
-                    is_alone = len(parts) == 1
+                    is_only = len(parts) == 1
                     text = f"{name} rule {number} proposition {k}"
-                    can_fall = not is_alone and 0 < part.mask < part.attribute.full
+                    can_fall = not is_only and 0 < part.mask < part.attribute.full
                     can_fall = can_fall and part.attribute.name not in self.targets
-                    switch = Attribute(self._new(text), [OFF, ON]) if can_fall else None
-                    yield Bound(name, number, rule, part, is_alone, switch)
+                    switch = Attribute(self._new_name(text), [OFF, ON]) if can_fall else None
+                    yield Bound(name, number, rule, part, is_only, switch)
 
     @cached_property
     def conjuncts(self) -> dict[RuleKey, list[Bound]]:
@@ -192,13 +192,13 @@ class Reversal:
     def reached(self) -> dict[str, Attribute]:
         """For each target the attribute of ``M box F^up``, the lowest reachable target above."""
         outputs = {name: self.sets[name].output for name in self.targets}
-        return {n: Attribute(self._new(f"{n} reached"), a.domain) for n, a in outputs.items()}
+        return {n: Attribute(self._new_name(f"{n} reached"), a.domain) for n, a in outputs.items()}
 
     @cached_property
     def sources(self) -> dict[str, Attribute]:
-        """The attributes that bounds are taken from, by the output they stand for.
+        """The attribute that represents each output in the reversed rules.
 
-        Where all parameters are 0, what is reached has the same ``lambda_up`` and ``rho_up``.
+        If all parameters are 0, the reached target has the same ``lambda_up`` and ``rho_up``.
         """
         return {
             name: self.reached[name]
@@ -210,7 +210,7 @@ class Reversal:
     # --- as rule sets --------------------------------------------------------------------------
 
     @cached_property
-    def _reaching(self) -> list[RuleSet]:
+    def _reaching_sets(self) -> list[RuleSet]:
         """The sets that infer ``M box F^up`` of each target: *if b in Q then b in Q*.
 
         By [eq:autreenOMEGA] it is the min of ``max(s, lambda_up)`` and ``max(r, rho_up)``.
@@ -224,23 +224,24 @@ class Reversal:
             for name in self.targets
         ]
 
-    def _reversed(self, choosing: bool) -> list[RuleSet]:
-        """Return the reversed rule sets, in an order of inference, after what they are taken from.
+    def _reversed_sets(self, choosing: bool) -> list[RuleSet]:
+        """Return the reversed rule sets in topological order.
 
-        With `choosing`, switches turn on the rules that lower conjuncts.
+        With `choosing`, they have the switched rules that lower conjuncts.
         """
         sources = self.sources
         names = {a.name for a in sources.values()}
-        rule_sets = [s for s in self._reaching if s.output.name in names]
+        rule_sets = [s for s in self._reaching_sets if s.output.name in names]
         for attribute in (*self.between, *self.inputs):
-            bounds = _alike_first(self.bounds[attribute.name])
+            bounds = _sort_by_shape(self.bounds[attribute.name])
             rules = [b.reverse(sources[b.output]) for b in bounds]
             if choosing:
                 rules += [b.choose(sources[b.output]) for b in bounds if b.switch is not None]
             rule_sets.append(RuleSet(rules))
         return rule_sets
 
-    def _new(self, name: str) -> str:
+    def _new_name(self, name: str) -> str:
+        """Return a name that no attribute has yet."""
         while name in self._names:
             name += "'"
         self._names.add(name)
@@ -249,15 +250,15 @@ class Reversal:
     # --- as programs ---------------------------------------------------------------------------
 
     def greatest_inputs(self, targets: Arrays) -> Inference:
-        """Infer the greatest inputs, with no conjunct lowered, and what bounds are taken from."""
-        return self._backward(False, False).infer(targets)
+        """Infer the greatest inputs, no conjunct lowered, and the `sources` of conjunctions."""
+        return self._backward_program(False, False).infer(targets)
 
     def chosen_inputs(
         self, targets: Arrays, choices: Sequence[ConjunctChoice], *, trace: bool = False
     ) -> Inference:
-        """Infer the same with chosen conjuncts lowered, a choice for each sample.
+        """Infer the greatest inputs with the chosen conjuncts lowered, a choice for each sample.
 
-        With `trace` every attribute's distribution is there.
+        With `trace` the result has the distributions of all attributes.
         """
         switch_degrees = {
             a.name: np.ones((len(choices), 2)) for a in self.switches
@@ -267,52 +268,52 @@ class Reversal:
                 switch = self.conjuncts[key][k].switch
                 assert switch is not None
                 switch_degrees[switch.name][row, 0] = 0.0
-        return self._backward(True, trace).infer({**targets, **switch_degrees})
+        return self._backward_program(True, trace).infer({**targets, **switch_degrees})
 
     @cached_on_owner
-    def _backward(self, choosing: bool, trace: bool) -> Program:
-        names = self.sets if trace else self._with_conjunctions
-        return self._from_targets(
-            self._reversed(choosing), [*self.inputs, *(self.sources[name] for name in names)]
+    def _backward_program(self, choosing: bool, trace: bool) -> Program:
+        names = self.sets if trace else self._conjunction_outputs
+        return self._target_program(
+            self._reversed_sets(choosing), [*self.inputs, *(self.sources[name] for name in names)]
         )
 
-    def reach(self, targets: Arrays) -> dict[str, FloatArray]:
-        """Return ``M box F^up`` [eq:eeOMEGA] of each target: itself if it is consistent."""
-        output = self._reach.infer(targets)
+    def reachable_targets(self, targets: Arrays) -> dict[str, FloatArray]:
+        """Return ``M box F^up`` [eq:eeOMEGA] of each target: the target if it is consistent."""
+        output = self._reach_program.infer(targets)
         return {name: output.degrees(a) for name, a in self.reached.items()}
 
     @cached_property
-    def _reach(self) -> Program:
-        return self._from_targets(self._reaching, [*self.reached.values()])
+    def _reach_program(self) -> Program:
+        return self._target_program(self._reaching_sets, [*self.reached.values()])
 
-    def _from_targets(self, sets: Iterable[RuleSet], outputs: Iterable[Attribute]) -> Program:
+    def _target_program(self, sets: Iterable[RuleSet], outputs: Iterable[Attribute]) -> Program:
         known = {a.name: a for a in (*(self.sets[n].output for n in self.targets), *self.switches)}
         distinct = list({a.name: a for a in outputs}.values())
-        # A conclusion on all values is bounded by the height of what it stands for.
+        # A conclusion on all values is bounded by the height of its source.
         return Program([replace(s.unit, bare=True) for s in sets], distinct, known)
 
     def forward(self, inputs: Arrays, normalised: bool, *, trace: bool = False) -> Trace:
-        """Infer the targets from inputs; if some are not `normalised`, by the bare formulas."""
-        return cast(Trace, self._forward(normalised, trace).infer(inputs))
+        """Infer the targets from inputs, which must be normalised if `normalised`."""
+        return cast(Trace, self._forward_program(normalised, trace).infer(inputs))
 
     @cached_on_owner
-    def _forward(self, normalised: bool, trace: bool) -> Program:
+    def _forward_program(self, normalised: bool, trace: bool) -> Program:
         outputs = [self.sets[name].output for name in (self.sets if trace else self.targets)]
         known = {a.name: a for a in self.inputs}
         return Program(
             [s.unit for s in self.sets.values()],
             outputs,
             known,
-            list(self.sets if trace else self._with_conjunctions),
+            list(self.sets if trace else self._conjunction_outputs),
             unnormalised=[] if normalised else list(known),
         )
 
     @cached_property
-    def _with_conjunctions(self) -> list[str]:
+    def _conjunction_outputs(self) -> list[str]:
         """The outputs of the rule sets that have conjunctions."""
         return list(dict.fromkeys(name for name, _ in self.conjuncts))
 
-    # --- of the premises of conjunctions -------------------------------------------------------
+    # --- premises of conjunctions --------------------------------------------------------------
 
     def upper_bounds(self, output: Inference) -> dict[RuleKey, FloatArray]:
         """Return ``max(s, lambda_up)`` of each conjunction for each sample; the last rules first.
@@ -326,10 +327,10 @@ class Reversal:
             bounds[name, number] = np.maximum(rule.s, output.possibility(conclusion))
         return bounds
 
-    def exceeding(
+    def exceeded(
         self, bounds: Mapping[RuleKey, FloatArray], output: Trace
     ) -> dict[RuleKey, BoolArray]:
-        """Return for each conjunction the samples where ``lambda > max(s, lambda_up)``."""
+        """Return for each conjunction in which samples ``lambda > max(s, lambda_up)``."""
         premises = output.premises
         return {
             (name, number): premises[name].lambdas[:, number - 1] > bound
@@ -337,8 +338,8 @@ class Reversal:
         }
 
 
-def _alike_first(bounds: list[Bound]) -> list[Bound]:
-    """Order bounds by their sets' shapes, so that attributes of one use compile to one template."""
+def _sort_by_shape(bounds: list[Bound]) -> list[Bound]:
+    """Sort bounds by the masks of their rule sets, so that attributes share a template."""
     groups = [list(group) for _, group in itertools.groupby(bounds, lambda b: b.output)]
     groups.sort(key=lambda group: [(b.rule.conclusion.mask, b.proposition.mask) for b in group])
     return [bound for group in groups for bound in group]

@@ -71,7 +71,7 @@ class RuleLayer(nn.Module):
         self.rules, self.semantics = as_cascade(rules), self._semantics.name
         self.largest, self.module = largest, None
         if not self._semantics.sums_out:
-            self.module = self._semantics.layer_part()(rules, outputs, transform=transform)
+            self.module = self._semantics.layer_function()(rules, outputs, transform=transform)
             self.inputs, self.outputs = self.module.inputs, self.module.outputs
             return
         self._transform = None
@@ -200,17 +200,17 @@ class TorchWeights:
             return empty.index_add(1, of, x)
         return empty.scatter_reduce(1, of.expand_as(x), x, "amax", include_self=False)
 
-    def permuted(self, x: Tensor, axes: Sequence[int]) -> Tensor:
+    def permute(self, x: Tensor, axes: Sequence[int]) -> Tensor:
         """Return a tensor with its axes in another order."""
         return x.permute(*axes)
 
-    def scaled(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def rescale(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return weights divided by the largest one of each sample, and its logarithm."""
         top = x.detach().reshape(len(x), -1).amax(dim=1)
         top = torch.where(top > 0.0, top, 1.0)
         return x / top.reshape(-1, *[1] * (x.ndim - 1)), top.log()
 
-    def at_most_one(self, x: Tensor) -> Tensor:
+    def rescale_to_one(self, x: Tensor) -> Tensor:
         """Return weights (n, values) divided by the largest one of each sample, if there is one."""
         top = x.amax(dim=1, keepdim=True)
         return x / torch.where(top > 0.0, top, 1.0)

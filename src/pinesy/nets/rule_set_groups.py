@@ -25,7 +25,7 @@ BELOW, ABOVE = -1.0, 2.0
 
 def rule_set_structure(rule_set: RuleSet) -> Hashable:
     """Return all of a rule set but names and parameters."""
-    kind = rule_set.unit.kind(set())
+    kind = rule_set.unit.structure(set())
     return (*kind.sizes, kind.output_size), kind.premises, kind.conclusions
 
 
@@ -85,7 +85,7 @@ class GroupLayer(nn.Module):
         Shorter rows are filled up with the index after the last one. A proposition without values
         has only a column of zeros, one with all values only a column of ones.
         """
-        premises = rule_set.unit.kind(set()).premises
+        premises = rule_set.unit.structure(set()).premises
         index_of = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
         slices, full = [*column_slices(rule_set.inputs).values()], [a.full for a in rule_set.inputs]
         subsets = [*index_of, *((i, full[i] & ~mask) for i, mask in index_of)]

@@ -1,4 +1,4 @@
-"""The paper's problems: rule bases, what they should infer, images of digits, and samples."""
+"""The paper's problems: rule bases, labels, images of digits, and samples."""
 
 from pinesy._common.files import cache_directory
 from pinesy.problems.addition import addition, addition_labels, addition_samples

@@ -1,6 +1,6 @@
 """Addition-k: the sum of two numbers of k digits, digit by digit with carries.
 
-Its rules, what these should infer, and samples of images of digits.
+Its rules, their labels, and samples of images of digits.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from pinesy.rules.statements import Iff
 
 Indices = npt.NDArray[np.int64]
 
-#: Digits of a number, and the base, at most.
+#: The most digits of a number, and the largest base.
 MAX_DIGITS = 100_000
 
 
@@ -28,14 +28,14 @@ def addition(k: int, base: int = 10) -> Cascade:
     Parameters
     ----------
     k : the number of digits of each number
-    base : the base they are written in
+    base : the base of the numbers
 
     Notes
     -----
     Inputs are ``a_1 .. a_k`` (first number, most significant digit first) and
-    ``a_{k+1} .. a_{2k}`` (second number); outputs the digits ``y_0, y_1 .. y_k`` of the sum. On
-    the way, ``c_i`` is the pair of digits at place `i` with the carry into it, ``w_i`` the carry
-    out of it; ``c_k`` has no carry into it.
+    ``a_{k+1} .. a_{2k}`` (second number); outputs the digits ``y_0, y_1 .. y_k`` of the sum.
+    Between them, ``c_i`` is the pair of digits `i` with the incoming carry, and ``w_i`` the
+    outgoing carry; ``c_k`` has no incoming carry.
 
     Examples
     --------
@@ -64,13 +64,13 @@ def addition(k: int, base: int = 10) -> Cascade:
 
 
 class _Masks:
-    """The subsets of a place's tuples, worked out once and used for all places."""
+    """The masks of the tuples of a digit position, shared by all positions."""
 
     def __init__(self, base: int, carry: bool) -> None:
         parts = [Attribute("u", range(base)), Attribute("v", range(base))]
         parts += [Attribute("w", (0, 1))] * carry
         c = Attribute.product("c", *parts)
-        #: By factor and value; of the carry only 0.
+        #: The masks by factor and value; for the carry only 0.
         self.by_value = [
             [c.where(lambda *t, p=p, d=d: t[p] == d).mask for d in range(1 if p == 2 else base)]
             for p in range(len(parts))
@@ -81,7 +81,7 @@ class _Masks:
     def rule_sets(
         self, c: Attribute, w: Attribute, y: Attribute, base: int
     ) -> tuple[RuleSet, RuleSet, RuleSet]:
-        """Return the rules of a place: for the tuple of its digits, the carry, and the digit."""
+        """Return the rule sets of a position: for its tuple, its carry, and its digit."""
         tuples = [
             Iff(a.isin({d})).then(Proposition(c, mask, f"{a.name} == {d}"))
             for a, masks in zip(c.factors, self.by_value, strict=True)
@@ -97,12 +97,12 @@ class _Masks:
 
 
 def addition_labels(digits: npt.ArrayLike, base: int = 10) -> dict[str, Indices]:
-    """Return the right value of every attribute that `addition` concludes on, for each sample.
+    """Return the true value of every attribute that `addition` concludes on, for each sample.
 
     Parameters
     ----------
     digits : integer array (n_samples, 2k)
-        The digits ``a_1, ..., a_2k`` of both numbers, as the inputs of the rules.
+        The digits ``a_1, ..., a_2k`` of both numbers, in the order of the inputs.
 
     Examples
     --------
@@ -129,15 +129,15 @@ def addition_samples(labels: npt.ArrayLike, k: int, rng: np.random.Generator) ->
 
     Parameters
     ----------
-    labels : the digit on each image; indices into it are returned
+    labels : the digit on each image
     k : the number of digits of each number
-    rng : the source of randomness
+    rng : the random generator
 
     Returns
     -------
     samples : array (n, 2k) of indices into `labels`
-        The first `k` of a row are the first number, most significant digit first, as the inputs
-        ``a_1 .. a_{2k}`` of `pinesy.problems.addition`.
+        The first `k` of a row are the first number, most significant digit first, in the order of
+        the inputs ``a_1 .. a_{2k}`` of `pinesy.problems.addition`.
 
     Examples
     --------

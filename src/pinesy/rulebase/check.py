@@ -13,7 +13,7 @@ import numpy as np
 from pinesy._common.masks import mask_table, positions
 from pinesy._common.reports import printed_html
 from pinesy.engine.code import Code
-from pinesy.engine.rule_set_kinds import COMPILING, Kind, circuit_of
+from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, circuit_of
 from pinesy.rulebase.clashes import DataCheck, RulePairs
 from pinesy.rulebase.exactness import upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
@@ -143,7 +143,7 @@ def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], cod
         sum(map(len, rule_sets)),
         sum(map(len, partitions)),
         sum(p.tree_nodes for p in partitions),
-        code.n_kernels,
+        code.n_templates,
         len(code.ops),
         len(code.args),
     )
@@ -258,7 +258,7 @@ def _content(rule: Rule) -> object:
 
 
 def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
-    kind = rule_set.unit.kind({a.name for a in rule_set.inputs})
+    kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     n = len(rule_set)
     if n * len(rule_set.partition) > REDUNDANCY_LIMIT or n * n > REDUNDANCY_PAIRS:
         yield "note", "not checked", "too many cells and rules to look for redundant rules"
@@ -272,13 +272,13 @@ def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
 
 
 @lru_cache(maxsize=256)
-def _redundant_rules(kind: Kind) -> tuple[int, ...]:
+def _redundant_rules(kind: RuleSetStructure) -> tuple[int, ...]:
     """Return the rules whose term is above another one's in every cell, for all inputs."""
     with COMPILING:
         circuit = circuit_of(kind)
         rows = np.where(kind.partition.signs, circuit.alphas, circuit.betas).tolist()
-        idle = np.array([circuit.idle(row) for row in rows], dtype=np.bool_)
-        return tuple(np.flatnonzero(idle.all(axis=0)).tolist())
+        redundant = np.array([circuit.redundant_operands(row) for row in rows], dtype=np.bool_)
+        return tuple(np.flatnonzero(redundant.all(axis=0)).tolist())
 
 
 def _conflicts(rule_set: RuleSet) -> Iterator[Remark]:

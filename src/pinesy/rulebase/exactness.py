@@ -20,8 +20,8 @@ import numpy as np
 
 from pinesy._common.masks import positions
 from pinesy.engine.circuit import Facet, Node
-from pinesy.engine.linker import kinds_of
-from pinesy.engine.rule_set_kinds import COMPILING, Kind, circuit_of
+from pinesy.engine.linker import structures_of
+from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, circuit_of
 from pinesy.engine.wide import is_always_normalised
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.semantics.factors import tied_rules
@@ -70,7 +70,7 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
         parameters = tuple(z for rule in rule_set.rules for z in (rule.s, rule.r))
         if len(rule_set.partition) * len(rule_set) > LOOK_LIMIT:
             yield (name, "there are too many cells and rules to look at")
-        elif overlap := _overlap(rule_set.unit.kind(set()), parameters):
+        elif overlap := _overlap(rule_set.unit.structure(set()), parameters):
             i, j = overlap.rules
             attribute = rule_set.inputs[overlap.attribute].name
             which = f"rule {i + 1} uses" if i == j else f"rules {i + 1} and {j + 1} use"
@@ -83,7 +83,7 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
 
 
 @lru_cache(maxsize=256)
-def _overlap(kind: Kind, parameters: tuple[float, ...]) -> Overlap | None:
+def _overlap(kind: RuleSetStructure, parameters: tuple[float, ...]) -> Overlap | None:
     """Return two rules that count an attribute twice, if there are any; attributes by index."""
     full = [(1 << size) - 1 for size in kind.sizes]
     sides = list(zip(kind.premises, parameters[0::2], parameters[1::2], strict=True))
@@ -245,7 +245,7 @@ class FacetsBehind:
 
     def __init__(self, sets: Sequence[RuleSet]) -> None:
         self._sets = {s.output.name: s for s in sets}
-        self._kinds: dict[str, Kind] | None = None
+        self._kinds: dict[str, RuleSetStructure] | None = None
         self._known: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._looks = 0
 
@@ -277,10 +277,10 @@ class FacetsBehind:
         """Return whether an attribute is always normalised."""
         return name not in self._sets or is_always_normalised(self._kind(name))
 
-    def _kind(self, name: str) -> Kind:
+    def _kind(self, name: str) -> RuleSetStructure:
         if self._kinds is None:
             inputs = {a.name for s in self._sets.values() for a in s.inputs} - self._sets.keys()
-            self._kinds = kinds_of([s.unit for s in self._sets.values()], inputs)
+            self._kinds = structures_of([s.unit for s in self._sets.values()], inputs)
         return self._kinds[name]
 
     def _used(self, name: str, mask: int) -> frozenset[tuple[str, int]]:

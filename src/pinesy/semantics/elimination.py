@@ -1,7 +1,7 @@
-"""Elimination: tables are multiplied and summed out, one attribute after the other.
+"""Variable elimination: tables are multiplied, and attributes summed out one after the other.
 
-It is exact for any graph. Without loops it is message passing, and every table stays as small as
-those of the rules; loops join attributes in one table, which may become large.
+It is exact for any graph. Without loops it is message passing, and no table is larger than those of
+the rules; loops join attributes in one table, which may become large.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,15 +17,17 @@ from pinesy._common.validation import FloatArray
 from pinesy.exceptions import CascadeError
 from pinesy.semantics.semirings import Grouping, Indices
 
-#: The class of each value of an attribute; classes are numbered as they first occur.
+#: The class index of each value of an attribute, in order of first occurrence.
 Classes = tuple[int, ...]
-#: The most entries of a table that joins attributes, unless `largest` says otherwise.
+#: The default of `largest`, the most entries of a table that joins attributes.
 LARGEST = 1 << 20
+#: Separates the name of an attribute and the index of a hidden attribute of its rules.
+HIDDEN = "\x00"
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The axes of a table, after that of samples: attributes, and the classes of their values."""
+    """The axes of a table after the sample axis: attributes, and the classes of their values."""
 
     names: tuple[str, ...]
     classes: tuple[Classes, ...]
@@ -35,43 +37,43 @@ class Scope:
         return self.classes[self.names.index(name)]
 
 
-def size(classes: Classes) -> int:
+def n_classes(classes: Classes) -> int:
     """Return the number of classes."""
     return max(classes) + 1
 
 
-def numbered(labels: Iterable[Any]) -> Classes:
-    """Return classes for labels: values of one label form a class."""
+def class_indices(labels: Iterable[Any]) -> Classes:
+    """Return the class of each label, in order of first occurrence: equal labels form a class."""
     first_classes: dict[Any, int] = {}
     return tuple(first_classes.setdefault(label, len(first_classes)) for label in labels)
 
 
 @lru_cache(maxsize=4096)
-def _refined(parts: tuple[Classes, ...]) -> Classes:
-    """Return the classes of values that all of some partitions put together."""
-    return parts[0] if len(parts) == 1 else numbered(zip(*parts, strict=True))
+def _common_refinement(parts: tuple[Classes, ...]) -> Classes:
+    """Return the common refinement of partitions: classes that are inside one class of each."""
+    return parts[0] if len(parts) == 1 else class_indices(zip(*parts, strict=True))
 
 
 @lru_cache(maxsize=4096)
-def _index(coarse: Classes, fine: Classes) -> Indices | None:
-    """Return the coarse class of each fine one; None if they are the same."""
+def _coarse_index(coarse: Classes, fine: Classes) -> Indices | None:
+    """Return the coarse class of each fine class; None if the partitions are the same."""
     if coarse == fine:
         return None
-    index = np.empty(size(fine), dtype=np.intp)
+    index = np.empty(n_classes(fine), dtype=np.intp)
     index[list(fine)] = coarse
     return index
 
 
 @dataclass(frozen=True, eq=False)
-class Aligned:
-    """How a table is brought to the axes of a product.
+class AlignedTable:
+    """A table, and how it is broadcast to the axes of a product.
 
     Attributes
     ----------
-    slot : which table
-    takes : axes, and the indices along them that are taken
-    order : the order of axes then
-    shape : that of the product, with 1 where the table does not have the axis
+    slot : the index of the table
+    takes : pairs of an axis and the indices to take along it
+    order : the permutation of the axes after that
+    shape : the shape of the product, with 1 where the table does not have the axis
     """
 
     slot: int
@@ -80,42 +82,42 @@ class Aligned:
     shape: tuple[int, ...]
 
     def read(self, ops: Any, tables: Mapping[int, Any]) -> Any:
-        """Return the table as it is multiplied."""
+        """Return the table, broadcastable to the product."""
         x = tables[self.slot]
         for axis, index in self.takes:
             x = ops.take(x, index, axis)
-        return ops.permuted(x, self.order).reshape((len(x), *self.shape))
+        return ops.permute(x, self.order).reshape((len(x), *self.shape))
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One attribute is summed out.
+    """The elimination of one attribute.
 
     Attributes
     ----------
-    values : how many it has
-    unary : the tables of this attribute alone, with the class of each value
-    grouping : the classes that the other tables tell apart; None if these are all values
+    n_values : the number of values of the attribute
+    unary : the tables of this attribute only, with the class of each value
+    grouping : the classes that the other tables distinguish; None if these are all values
     others : the tables with more attributes
-    out : where the result goes
+    out : the index of the resulting table
     """
 
-    values: int
+    n_values: int
     unary: tuple[tuple[int, Indices | None], ...]
     grouping: Grouping | None
-    others: tuple[Aligned, ...]
+    others: tuple[AlignedTable, ...]
     out: int
 
     @property
-    def used(self) -> list[int]:
-        """The tables that are used up."""
+    def slots(self) -> list[int]:
+        """The indices of the tables that are multiplied."""
         return [slot for slot, _ in self.unary] + [aligned.slot for aligned in self.others]
 
     def run(self, ops: Any, tables: Mapping[int, Any]) -> Any:
         """Return the sum over the attribute of the product of its tables."""
-        product = product_of(ops, tables, self.unary)
+        product = multiply_tables(ops, tables, self.unary)
         if product is None:
-            product = ops.constant(_ones(self.values))
+            product = ops.constant(_ones(self.n_values))
         if not self.others:
             return ops.total(product)
         if self.grouping is not None:
@@ -133,14 +135,14 @@ class Step:
 
 @lru_cache(maxsize=256)
 def _ones(n: int) -> FloatArray:
-    """Return a table of ones, always the same: operations keep what they make of arrays."""
+    """Return a table of ones, always the same object: `constant` caches by identity."""
     return np.ones((1, n))
 
 
-def product_of(
+def multiply_tables(
     ops: Any, tables: Mapping[int, Any], unary: Iterable[tuple[int, Indices | None]]
 ) -> Any:
-    """Return the product (n, values) of tables of one attribute, None if there is none."""
+    """Return the product (n, values) of tables of one attribute; None without tables."""
     product = None
     for slot, index in unary:
         x = tables[slot] if index is None else ops.take(tables[slot], index, 1)
@@ -150,14 +152,14 @@ def product_of(
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The order in which attributes are summed out.
+    """An elimination order, and the tables that remain after it.
 
     Attributes
     ----------
-    steps : in their order
-    kept : the tables of the attribute that is left, if one is, with the class of each value
-    scalars : the tables without attributes in the end
-    entries : of the largest table
+    steps : the eliminations in order
+    kept : the tables of the attribute that is kept, if any, with the class of each value
+    scalars : the tables without attributes
+    entries : the number of entries of the largest table
     """
 
     steps: tuple[Step, ...]
@@ -167,37 +169,37 @@ class Plan:
 
 
 class Planner:
-    """Finds how to sum out all attributes but one, the one with the smallest result first.
+    """Plans the elimination of all attributes but one, greedily by the size of the joint table.
 
     Parameters
     ----------
-    scopes : those of the tables, which have the numbers 0, 1 and so on
-    keep : the attribute that is left, if any
-    largest : the most entries of a table; where more are needed, `CascadeError` names attributes
+    scopes : the scopes of the tables 0, 1, ...
+    keep : the attribute that is not eliminated, if any
+    largest : the most entries of a table; `CascadeError` if more are needed
     """
 
     def __init__(self, scopes: Sequence[Scope], keep: str | None, largest: int) -> None:
         self.keep, self.largest = keep, largest
         self.scopes = dict(enumerate(scopes))
         self.next = len(scopes)
-        self.sizes: dict[str, int] = {}  # how many values attributes have
-        self.at: dict[str, dict[int, None]] = {}  # the tables of each attribute, in their order
+        self.sizes: dict[str, int] = {}  # the number of values of each attribute
+        self.slots: dict[str, dict[int, None]] = {}  # the ordered set of tables of each attribute
         for slot, scope in self.scopes.items():
             for name, classes in zip(scope.names, scope.classes, strict=True):
                 self.sizes[name] = len(classes)
-                self.at.setdefault(name, {})[slot] = None
+                self.slots.setdefault(name, {})[slot] = None
 
     def plan(self) -> Plan:
-        """Return the order."""
-        rank = {name: i for i, name in enumerate(self.at)}
-        cost = {name: self._cost(name) for name in self.at if name != self.keep}
+        """Return the elimination order."""
+        rank = {name: i for i, name in enumerate(self.slots)}
+        cost = {name: self._cost(name) for name in self.slots if name != self.keep}
         heap = [(step_cost, rank[name], name) for name, step_cost in cost.items()]
         heapify(heap)
         steps, entries = [], 1
         while heap:
             step_cost, _, name = heappop(heap)
             if cost.get(name) != step_cost:
-                continue  # it has another cost by now
+                continue  # the cost has changed
             del cost[name]
             entries = max(entries, step_cost)
             step, neighbours = self._eliminate(name)
@@ -206,70 +208,73 @@ class Planner:
                 if other in cost and (now := self._cost(other)) != cost[other]:
                     cost[other] = now
                     heappush(heap, (now, rank[other], other))
-        unary = self._unary(self.keep, self.at[self.keep]) if self.keep is not None else ()
+        unary = (
+            self._unary_tables(self.keep, self.slots[self.keep]) if self.keep is not None else ()
+        )
         scalars = [slot for slot, scope in self.scopes.items() if not scope.names]
         return Plan(tuple(steps), unary, tuple(scalars), entries)
 
     def _axes(self, name: str) -> dict[str, Classes]:
-        """Return the axes of the product of the tables of an attribute, itself the first."""
-        scopes = [self.scopes[slot] for slot in self.at[name]]
+        """Return the axes of the product of the tables of an attribute, which is the first axis."""
+        scopes = [self.scopes[slot] for slot in self.slots[name]]
         parts: dict[str, list[Classes]] = {name: []}
         for scope in scopes:
             for other, classes in zip(scope.names, scope.classes, strict=True):
                 if len(scope.names) > 1:
                     parts.setdefault(other, []).append(classes)
-        return {other: _refined(tuple(dict.fromkeys(p))) for other, p in parts.items() if p}
+        return {
+            other: _common_refinement(tuple(dict.fromkeys(p))) for other, p in parts.items() if p
+        }
 
     def _cost(self, name: str) -> int:
-        return prod(map(size, self._axes(name).values()))
+        """Return the number of entries of the product of the tables of an attribute."""
+        return prod(map(n_classes, self._axes(name).values()))
 
-    def _unary(self, name: str, slots: Iterable[int]) -> tuple[tuple[int, Indices | None], ...]:
+    def _unary_tables(
+        self, name: str, slots: Iterable[int]
+    ) -> tuple[tuple[int, Indices | None], ...]:
+        """Return the tables of one attribute only, with the class of each value."""
         unary = [slot for slot in slots if len(self.scopes[slot].names) == 1]
         values = tuple(range(self.sizes[name]))
-        return tuple((slot, _index(self.scopes[slot].of(name), values)) for slot in unary)
+        return tuple((slot, _coarse_index(self.scopes[slot].of(name), values)) for slot in unary)
 
     def _eliminate(self, name: str) -> tuple[Step, Collection[str]]:
+        """Return the elimination of an attribute, and the attributes of the resulting table."""
         axes = self._axes(name)
-        entries = prod(map(size, axes.values()))
+        entries = prod(map(n_classes, axes.values()))
         if entries > self.largest:
-            self._refuse(axes, entries)
-        slots, n = list(self.at.pop(name)), self.sizes[name]
+            names = sorted({axis.partition(HIDDEN)[0] for axis in axes})
+            listed = ", ".join(names[:8]) + f" and {len(names) - 8} more" * (len(names) > 8)
+            raise CascadeError(
+                f"loops tie {listed} together, and their joint table would have {entries:,} "
+                f"entries; at most {self.largest:,} are allowed: raise largest, ask for other "
+                "outputs, or take the possibilistic semantics"
+            )
+        slots, n = list(self.slots.pop(name)), self.sizes[name]
         shared = [slot for slot in slots if len(self.scopes[slot].names) > 1]
-        others = tuple(self._aligned(slot, axes) for slot in shared)
-        is_grouped = bool(axes) and size(axes[name]) < n
+        others = tuple(self._align(slot, axes) for slot in shared)
+        is_grouped = bool(axes) and n_classes(axes[name]) < n
         grouping = Grouping.by(axes[name]) if is_grouped else None
-        step = Step(n, self._unary(name, slots), grouping, others, self.next)
+        step = Step(n, self._unary_tables(name, slots), grouping, others, self.next)
         remaining = {other: classes for other, classes in axes.items() if other != name}
         for slot in slots:
             for other in self.scopes.pop(slot).names:
                 if other != name:
-                    del self.at[other][slot]
+                    del self.slots[other][slot]
         self.scopes[self.next] = Scope(tuple(remaining), tuple(remaining.values()))
         for other in remaining:
-            self.at[other][self.next] = None
+            self.slots[other][self.next] = None
         self.next += 1
         return step, remaining
 
-    def _aligned(self, slot: int, axes: Mapping[str, Classes]) -> Aligned:
+    def _align(self, slot: int, axes: Mapping[str, Classes]) -> AlignedTable:
+        """Return how a table is broadcast to some axes."""
         scope = self.scopes[slot]
         takes = []
         for axis, (name, classes) in enumerate(zip(scope.names, scope.classes, strict=True), 1):
-            index = _index(classes, axes[name])
+            index = _coarse_index(classes, axes[name])
             if index is not None:
                 takes.append((axis, index))
         order = [0, *(scope.names.index(name) + 1 for name in axes if name in scope.names)]
-        shape = [size(axes[name]) if name in scope.names else 1 for name in axes]
-        return Aligned(slot, tuple(takes), tuple(order), tuple(shape))
-
-    def _refuse(self, axes: Iterable[str], entries: int) -> None:
-        names = sorted({name.partition(HIDDEN)[0] for name in axes})
-        listed = ", ".join(names[:8]) + f" and {len(names) - 8} more" * (len(names) > 8)
-        raise CascadeError(
-            f"loops tie {listed} together, and their joint table would have {entries:,} entries; "
-            f"at most {self.largest:,} are allowed: raise largest, ask for other outputs, or take "
-            "the possibilistic semantics"
-        )
-
-
-#: What the names of attributes that only tables have hold.
-HIDDEN = "\x00"
+        shape = [n_classes(axes[name]) if name in scope.names else 1 for name in axes]
+        return AlignedTable(slot, tuple(takes), tuple(order), tuple(shape))

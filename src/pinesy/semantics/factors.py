@@ -1,13 +1,13 @@
-"""Factors: what the crisp values of some attributes say of each other, by max and min.
+"""Factors of rule sets: possibility degrees of the joint values of some attributes.
 
-For crisp inputs `x` a rule set says of each value of its output
+For crisp inputs `x` a rule set infers for each value of its output
 
 ``pi*(b | x) = min_j (max(s_j, [x |= p_j]) if b in Q_j else max(r_j, [x |/= p_j]))``,
 
-which is [eq:redFP] for crisp inputs. Rules that share no input attribute meet in the output alone,
-so a set is the min of several factors: one for each group of attributes that premises tie together
-(docs/changes.md). Values that no rule of a factor tells apart form a class, and factors work on
-classes. Messages are expressions: the degrees are columns of samples yet to come.
+which is [eq:redFP] for crisp inputs. Rules without a common input share only the output, so a rule
+set is the min of several factors: one for each group of attributes that premises connect
+(docs/changes.md). Values that no rule of a factor distinguishes form a class, and factors are over
+classes. Messages are expressions of a circuit, which is compiled and run on samples later.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -26,14 +26,14 @@ from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
 
-#: The most entries of a table over the classes of a factor's attributes. Rules that would need a
-#: larger one become a factor each, which makes what is computed from them an upper bound.
+#: The most entries of the table of a factor. Rules that would need a larger one become a factor
+#: each, which makes the results an upper bound.
 MAX_TABLE = 1 << 14
 
-#: The most sets of values that the check for coherence holds at a time.
+#: The most sets of values that `leaves_a_value` enumerates.
 MAX_SETS = 1 << 12
 
-#: ColumnCircuit of the degrees of values or classes.
+#: The degrees of values or classes, as expressions of a `ColumnCircuit`.
 Values = list[int]
 
 
@@ -44,7 +44,7 @@ class ValueClasses:
     Attributes
     ----------
     of : the class of each value
-    count : the number of classes; some may have no value
+    count : the number of classes; some may be empty
     """
 
     of: tuple[int, ...]
@@ -52,24 +52,24 @@ class ValueClasses:
 
     @cached_property
     def members(self) -> list[list[int]]:
-        """For each class the positions of its values."""
+        """The positions of the values of each class."""
         members: list[list[int]] = [[] for _ in range(self.count)]
         for i, c in enumerate(self.of):
             members[c].append(i)
         return members
 
     def reduce(self, circuit: ColumnCircuit, degrees: Values) -> Values:
-        """Return the largest degree of each class, 0 where it is empty."""
+        """Return the maximum degree of each class, 0 for an empty class."""
         return [circuit.join(degrees[i] for i in members) for members in self.members]
 
     def mask(self, is_chosen: BoolArray) -> int:
-        """Return the values of the chosen classes: bit `i` stands for value `i`."""
+        """Return the mask of the values of the chosen classes."""
         return mask_of([i for i, c in enumerate(self.of) if is_chosen[c]])
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """What some rules say of their output and inputs.
+    """The joint possibility of the output and some inputs, by some rules of a set.
 
     Attributes
     ----------
@@ -87,23 +87,24 @@ class Factor:
 
         Parameters
         ----------
-        circuit : where expressions are built
-        degrees : for each attribute the degrees of its values
-        indices : the attributes that messages are wanted for, as indices into `names`
+        circuit : the circuit of all expressions
+        degrees : the degrees of the values of each attribute
+        indices : the attributes that receive messages, as indices into `names`
         """
         indices = list(indices)
         pairs = zip(self.classes, degrees, strict=True)
-        messages = self._messages(circuit, [c.reduce(circuit, d) for c, d in pairs], indices)
+        messages = self._class_messages(circuit, [c.reduce(circuit, d) for c, d in pairs], indices)
         return [[m[c] for c in self.classes[i].of] for i, m in zip(indices, messages, strict=True)]
 
-    def _messages(
+    def _class_messages(
         self, circuit: ColumnCircuit, degrees: list[Values], indices: list[int]
     ) -> list[Values]:
+        """Return the same by classes."""
         raise NotImplementedError
 
     @property
     def conclusions(self) -> frozenset[int]:
-        """The sets of output values at degree 1, as masks: one for each crisp input, each once."""
+        """The distinct sets of output values at degree 1 over all crisp inputs, as masks."""
         raise NotImplementedError
 
 
@@ -113,11 +114,11 @@ class TableFactor(Factor):
 
     entries: FloatArray
 
-    def _messages(
+    def _class_messages(
         self, circuit: ColumnCircuit, degrees: list[Values], indices: list[int]
     ) -> list[Values]:
         messages = []
-        for i in indices:  # take the other attributes out one after the other, the last one first
+        for i in indices:  # eliminate the other attributes one after the other, the last one first
             entries = np.moveaxis(self.entries, i, 0)
             flat = [circuit.constant(number) for number in entries.ravel().tolist()]
             for other in reversed(degrees[:i] + degrees[i + 1 :]):
@@ -129,14 +130,14 @@ class TableFactor(Factor):
 
     @property
     def conclusions(self) -> frozenset[int]:
-        """The sets of output values at degree 1, as masks: one for each crisp input, each once."""
+        """The distinct sets of output values at degree 1 over all crisp inputs, as masks."""
         ones = (self.entries == 1.0).reshape(len(self.entries), -1)
         return frozenset(self.classes[0].mask(column) for column in np.unique(ones.T, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class ConjunctionFactor(Factor):
-    """One rule on any number of attributes, in closed form; class 1 of each is inside.
+    """One rule on any number of attributes, in closed form; class 1 of each is inside its subset.
 
     With ``T_i, F_i`` the best degrees inside and outside ``P_i`` and ``A_i = max(T_i, F_i)``, the
     premise holds at best with ``min T_i`` and fails with ``min(max F_i, min A_i)``.
@@ -145,14 +146,14 @@ class ConjunctionFactor(Factor):
     s: float
     r: float
 
-    def _messages(
+    def _class_messages(
         self, circuit: ColumnCircuit, degrees: list[Values], indices: list[int]
     ) -> list[Values]:
         output, *inputs = degrees
-        to_inputs = self._to_inputs(circuit, output, inputs) if indices != [0] else []
-        return [to_inputs[i - 1] if i else self._to_output(circuit, inputs) for i in indices]
+        messages = self._input_messages(circuit, output, inputs) if indices != [0] else []
+        return [messages[i - 1] if i else self._output_message(circuit, inputs) for i in indices]
 
-    def _to_output(self, circuit: ColumnCircuit, inputs: list[Values]) -> Values:
+    def _output_message(self, circuit: ColumnCircuit, inputs: list[Values]) -> Values:
         known = circuit.meet(circuit.join(pair) for pair in inputs)
         holds = circuit.join(
             [circuit.constant(self.s), circuit.meet(inside for _, inside in inputs)]
@@ -160,16 +161,16 @@ class ConjunctionFactor(Factor):
         fails = circuit.join([circuit.constant(self.r), *(outside for outside, _ in inputs)])
         return [circuit.meet([fails, known]), circuit.meet([holds, known])]
 
-    def _to_inputs(
+    def _input_messages(
         self, circuit: ColumnCircuit, output: Values, inputs: list[Values]
     ) -> list[Values]:
-        """Return the messages to all inputs: every proposition but their own at its best."""
+        """Return the messages to all inputs, each from the output and all other inputs."""
         s, r = circuit.constant(self.s), circuit.constant(self.r)
         not_q, q = output
         false = circuit.join([circuit.meet([q, s]), not_q])
-        known = _of_others(circuit.meet, [circuit.join(pair) for pair in inputs])
-        holds = _of_others(circuit.meet, [inside for _, inside in inputs])
-        fails = _of_others(circuit.join, [outside for outside, _ in inputs])
+        known = _combine_others(circuit.meet, [circuit.join(pair) for pair in inputs])
+        holds = _combine_others(circuit.meet, [inside for _, inside in inputs])
+        fails = _combine_others(circuit.join, [outside for outside, _ in inputs])
         messages = []
         for k, h, f in zip(known, holds, fails, strict=True):
             true = circuit.join(
@@ -183,15 +184,15 @@ class ConjunctionFactor(Factor):
 
     @property
     def conclusions(self) -> frozenset[int]:
-        """The sets of output values at degree 1, as masks: one for each crisp input, each once."""
+        """The distinct sets of output values at degree 1 over all crisp inputs, as masks."""
         can_hold = all(len(c.members[1]) for c in self.classes[1:])
         can_fail = any(len(c.members[0]) for c in self.classes[1:])
         sides = [[self.r == 1.0, True]] * can_hold + [[True, self.s == 1.0]] * can_fail
         return frozenset(self.classes[0].mask(np.array(side)) for side in sides)
 
 
-def _of_others(combine: Callable[[Iterable[int]], int], values: Values) -> Values:
-    """Return for each value the min or max of all others: of those before and those after it."""
+def _combine_others(combine: Callable[[Iterable[int]], int], values: Values) -> Values:
+    """Return for each value the min or max of all others, by prefixes and suffixes."""
     before = list(accumulate(values, lambda a, b: combine([a, b]), initial=combine([])))
     after = list(accumulate(values[::-1], lambda a, b: combine([a, b]), initial=combine([])))
     n = len(values)
@@ -199,7 +200,7 @@ def _of_others(combine: Callable[[Iterable[int]], int], values: Values) -> Value
 
 
 def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
-    """Return the factors whose min is the rule set, with tables of at most so many entries.
+    """Return the factors whose min is the rule set, with tables of at most `largest` entries.
 
     Examples
     --------
@@ -216,12 +217,12 @@ def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
         names = tuple(dict.fromkeys(name for premise_masks in premises for name in premise_masks))
         parts = [unit.output, *(attributes[name] for name in names)]
         if len(rules) == 1 and len(names) > 1:
-            factors.append(_conjunction(rules[0], premises[0], parts))
-        elif (table := _table(rules, premises, parts, most)) is not None:
+            factors.append(_conjunction_factor(rules[0], premises[0], parts))
+        elif (table := _table_factor(rules, premises, parts, most)) is not None:
             factors.append(table)
         else:
             factors += [
-                _conjunction(
+                _conjunction_factor(
                     rule, premise_masks, [parts[0], *(attributes[name] for name in premise_masks)]
                 )
                 for rule, premise_masks in zip(rules, premises, strict=True)
@@ -230,11 +231,10 @@ def factors_of(unit: RuleUnit, largest: int | None = None) -> list[Factor]:
 
 
 def joint_conclusions(factors: Iterable[Factor], max_sets: int) -> set[int] | None:
-    """Return the sets of output values at degree 1 in all factors of a set, as masks, each once.
+    """Return the distinct sets of output values at degree 1 in all factors, as masks.
 
-    There is one for each crisp input: factors share no input (or are taken as if they did not,
-    which asks for more), so every combination of what they leave occurs. None if there are more
-    than `max_sets`.
+    All combinations of the factors' sets count, as if factors shared no input. None if there are
+    more than `max_sets`.
     """
     left = {-1}
     for factor in factors:
@@ -246,16 +246,16 @@ def joint_conclusions(factors: Iterable[Factor], max_sets: int) -> set[int] | No
 
 
 def leaves_a_value(unit: RuleUnit) -> bool:
-    """Return whether a rule set is known to leave some value at 1 for all crisp inputs.
+    """Return whether some output value is known to have degree 1 for all crisp inputs.
 
-    Then some value is at 1 for all normalised inputs, because degrees only rise with theirs.
+    Then one has degree 1 for all normalised inputs, because inference is monotone.
     """
     check_stop()
     left = joint_conclusions(factors_of(unit), MAX_SETS)
     return left is not None and 0 not in left
 
 
-def _conjunction(
+def _conjunction_factor(
     rule: Rule, premise: Mapping[str, int], parts: Sequence[Attribute]
 ) -> ConjunctionFactor:
     masks = [rule.conclusion.mask, *premise.values()]
@@ -267,40 +267,40 @@ def _conjunction(
 
 
 def joint_table(unit: RuleUnit, largest: int) -> TableFactor | None:
-    """Return all rules of a set in one table, or None where it would be too large."""
+    """Return all rules of a set in one table, or None if it has more than `largest` entries."""
     premises = [rule.premise.masks for rule in unit.rules]
-    return _table(unit.rules, premises, [unit.output, *unit.inputs], largest)
+    return _table_factor(unit.rules, premises, [unit.output, *unit.inputs], largest)
 
 
-def _table(
+def _table_factor(
     rules: Sequence[Rule],
     premises: Sequence[Mapping[str, int]],
     parts: Sequence[Attribute],
     largest: int,
 ) -> TableFactor | None:
-    """Return the table of some rules, or None where it would be too large."""
+    """Return the table of some rules, or None if it has more than `largest` entries."""
     masks = [tuple(rule.conclusion.mask for rule in rules)]
     for part in parts[1:]:
         name, full = part.name, part.full
         masks.append(tuple(p.get(name, full) & full for p in premises))
-    pairs = [_classes(len(a.domain), m) for a, m in zip(parts, masks, strict=True)]
+    pairs = [_mask_classes(len(a.domain), m) for a, m in zip(parts, masks, strict=True)]
     if prod(classes.count for classes, _ in pairs) > largest:
         return None
-    entries = _entries(rules, [signs for _, signs in pairs])
+    entries = _table_entries(rules, [signs for _, signs in pairs])
     return TableFactor(
         tuple(a.name for a in parts), tuple(classes for classes, _ in pairs), entries
     )
 
 
 @lru_cache(maxsize=1024)
-def _classes(size: int, masks: tuple[int, ...]) -> tuple[ValueClasses, BoolArray]:
-    """Return the classes of values that the masks tell apart, and which class is in which mask."""
+def _mask_classes(size: int, masks: tuple[int, ...]) -> tuple[ValueClasses, BoolArray]:
+    """Return the classes of values in the same masks, and their membership (classes, masks)."""
     distinct, of = np.unique(mask_table(size, masks), axis=0, return_inverse=True)
     return ValueClasses(tuple(of.ravel().tolist()), len(distinct)), distinct
 
 
-def _entries(rules: Sequence[Rule], signs: Sequence[BoolArray]) -> FloatArray:
-    """Return ``pi*(b | x)`` for all classes: `signs` tell which class is in which rule's set."""
+def _table_entries(rules: Sequence[Rule], signs: Sequence[BoolArray]) -> FloatArray:
+    """Return ``pi*(b | x)`` for all classes; `signs` are (classes, rules) for each attribute."""
     entries = np.ones([len(s) for s in signs])
     for j, rule in enumerate(rules):
         axes = np.eye(len(signs), dtype=np.intp) * -2 + 1  # each along its own axis: -1, else 1

@@ -1,4 +1,4 @@
-"""A semantics of rules as one object: registered, and taken by its name everywhere."""
+"""Semantics of rules, registered by name."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,37 +11,37 @@ import numpy as np
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.exceptions import DomainError
 from pinesy.semantics.semirings import Semiring
-from pinesy.transforms import antipignistic_inverse
+from pinesy.transforms import probabilities
 
-#: The names of the semantics of weights that the library has itself.
+#: The names of the built-in semantics other than the possibilistic one.
 Other = Literal["probabilistic", "most probable explanation", "mpe", "goedel"]
-#: Packages that bring semantics name them under this group of entry points.
+#: The entry point group of semantics in other packages.
 ENTRY_POINTS = "pinesy.semantics"
 
 
 @dataclass(frozen=True, eq=False)
 class Semantics:
-    """A way to read rules: what evidence and rules it takes, and what it infers.
+    """A semantics of rules: the evidence and rules it takes, and the weights it infers.
 
     Register it (`register_semantics`), and `infer`, layers, the comparison of semantics and the
-    command line take it by its name. Where a part is missing they refuse it, and name the part.
+    command line accept its name. Where a function is missing they raise an error that names it.
 
     Attributes
     ----------
     name : such as ``"probabilistic"``
-    semiring : how the parts of a world are multiplied, and the weights of worlds added
-    weights : a function of the rule sets (`RuleUnit`, in an order of inference), the degrees
+    semiring : the product of the factors of a world, and the sum over worlds
+    weights : a function of the rule sets (`RuleUnit`, in topological order), the degrees
         ``(n, values)`` of the inputs by name, and the names of the outputs, that returns the
-        weights ``(n, values)`` of each output by name; None if tables of the rules are multiplied
-        and summed out (`pinesy.semantics.elimination`)
-    reads : what the degrees of inputs and the weights of outputs are
+        weights ``(n, values)`` of each output by name; None for variable elimination
+        (`pinesy.semantics.elimination`)
+    reads : whether degrees of inputs and weights of outputs are probabilities or possibilities
     takes_uncertain : whether the parameters of rules may be other than 0 and 1
     layer : a function of rules, outputs and ``transform=`` that returns a torch module from
         probabilities to weights with `inputs` and `outputs`, or ``"module:name"`` of one; not
-        needed if tables are summed out
-    is_compiled : whether the compiled program of max and min infers, and returns `Possibility`;
-        only the possibilistic semantics
-    aliases : shorter names
+        needed for variable elimination
+    is_compiled : whether the compiled program of min and max infers, and returns `Possibility`;
+        only for the possibilistic semantics
+    aliases : other names
 
     Examples
     --------
@@ -78,11 +78,11 @@ class Semantics:
 
     @property
     def sums_out(self) -> bool:
-        """Whether tables of the rules are multiplied and summed out, in arrays and tensors."""
+        """Whether weights are computed by variable elimination, in arrays and tensors."""
         return self.weights is None and not self.is_compiled
 
-    def layer_part(self) -> Callable[..., Any]:
-        """Return the function that makes a layer, or raise `DomainError` that there is none."""
+    def layer_function(self) -> Callable[..., Any]:
+        """Return the function that creates a layer; `DomainError` if there is none."""
         if self.layer is None:
             raise DomainError(
                 f"the semantics {self.name!r} has no layer: register it with layer=..., or train "
@@ -96,22 +96,18 @@ class Semantics:
     def probabilities(self, weights: FloatArray) -> FloatArray:
         """Return weights (..., values) as probabilities.
 
-        Possibilities are divided by their height where rules contradict each other, and inverted by
-        the antipignistic method. Other weights are divided by their sum; without any weight, all
-        values are equally probable.
+        Possibilities are divided by their height and transformed by `antipignistic_inverse`. Other
+        weights are divided by their sum. If all weights are 0, the probabilities are uniform.
         """
         if self.reads == "possibilities":
-            height = weights.max(axis=-1, keepdims=True)
-            normal = np.where(height > 0.0, weights / np.maximum(height, 1e-300), 1.0)
-            inverse: FloatArray = antipignistic_inverse(normal)
-            return inverse
+            return probabilities(weights)
         total = weights.sum(axis=-1, keepdims=True)
         shares = np.full_like(weights, 1.0 / weights.shape[-1])
         divided: FloatArray = np.divide(weights, total, out=shares, where=total > 0.0)
         return divided
 
 
-#: By name, in the order in which they are compared.
+#: The registered semantics by name, in the order of comparisons.
 SEMANTICS: dict[str, Semantics] = {}
 
 
@@ -123,23 +119,23 @@ def register_semantics(semantics: Semantics) -> Semantics:
     DomainError : if another semantics has the name
     """
     for name in (semantics.name, *semantics.aliases):
-        if _known(name) not in (None, semantics):
+        if _find(name) not in (None, semantics):
             raise DomainError(f"there is a semantics {name!r} already")
     SEMANTICS[semantics.name] = semantics
     return semantics
 
 
 def as_semantics(semantics: object) -> Semantics:
-    """Return a registered semantics, given as such or by its name.
+    """Return a registered semantics, given as an object or by its name.
 
-    Names that are not registered are looked for among the entry points of installed packages.
+    Unknown names are looked up in the entry points of installed packages.
     """
-    registered = _known(semantics)
+    registered = _find(semantics)
     if registered is None and isinstance(semantics, str):
         for entry in entry_points(group=ENTRY_POINTS):
             if entry.name not in SEMANTICS:
                 register_semantics(entry.load())
-        registered = _known(semantics)
+        registered = _find(semantics)
     if registered is None:
         cure = suggestion(semantics, SEMANTICS)
         if isinstance(semantics, Semantics):  # results name their semantics
@@ -148,7 +144,8 @@ def as_semantics(semantics: object) -> Semantics:
     return registered
 
 
-def _known(semantics: object) -> Semantics | None:
+def _find(semantics: object) -> Semantics | None:
+    """Return a registered semantics, or None."""
     for known in SEMANTICS.values():
         is_name = isinstance(semantics, str) and semantics in (known.name, *known.aliases)
         if semantics is known or is_name:

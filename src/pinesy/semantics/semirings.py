@@ -1,7 +1,7 @@
 """Semirings of weights of worlds, and their operations on arrays.
 
-A world weighs the product of its parts, and several worlds together their sum; product and sum are
-those of the semiring (docs/semantics.md).
+The weight of a world is the product of its factors, that of several worlds the sum of theirs;
+product and sum are those of the semiring (docs/semantics.md).
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Semiring:
-    """How weights are added and multiplied.
+    """A semiring: its sum is + or max, its product is * or min.
 
     Attributes
     ----------
-    adds : whether weights are added, or else the largest of them is taken
-    multiplies : whether weights are multiplied, or else the smallest of them is taken
+    adds : whether the sum is +, else max
+    multiplies : whether the product is *, else min
     """
 
     adds: bool
@@ -32,13 +32,13 @@ class Semiring:
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Values grouped in classes that are not empty.
+    """Values grouped into classes that are not empty.
 
     Attributes
     ----------
     of : the class of each value
-    order : the values, those of a class one after the other
-    starts : where each class begins among them
+    order : the values sorted by class
+    starts : the start of each class in `order`
     """
 
     of: Indices
@@ -54,7 +54,7 @@ class Grouping:
 
 
 class NumpyWeights:
-    """The operations of a semiring on arrays (samples, ...) of NumPy; 1 sample stands for all."""
+    """The operations of a semiring on NumPy arrays (samples, ...); a single sample broadcasts."""
 
     def __init__(self, semiring: Semiring) -> None:
         self.semiring = semiring
@@ -64,7 +64,7 @@ class NumpyWeights:
         return array
 
     def times(self, x: Any, y: Any) -> Any:
-        """Return the products."""
+        """Return the product."""
         return x * y if self.semiring.multiplies else np.minimum(x, y)
 
     def total(self, x: Any) -> Any:
@@ -76,21 +76,21 @@ class NumpyWeights:
         return np.take(x, index, axis=axis)
 
     def group(self, x: Any, grouping: Grouping) -> Any:
-        """Return the sums (n, classes) of values (n, values)."""
+        """Return the sums (n, classes) of the values (n, values) of each class."""
         add = np.add if self.semiring.adds else np.maximum
         return add.reduceat(x[:, grouping.order], grouping.starts, axis=1)
 
-    def permuted(self, x: Any, axes: Sequence[int]) -> Any:
-        """Return an array with its axes in another order."""
+    def permute(self, x: Any, axes: Sequence[int]) -> Any:
+        """Return an array with permuted axes."""
         return x.transpose(axes)
 
-    def scaled(self, x: Any) -> tuple[Any, Any]:
-        """Return weights divided by the largest one of each sample, and its logarithm."""
+    def rescale(self, x: Any) -> tuple[Any, Any]:
+        """Return weights divided by the largest of each sample, and its logarithm."""
         top = x.reshape(len(x), -1).max(axis=1)
         top = np.where(top > 0.0, top, 1.0)
         return x / top.reshape(-1, *[1] * (x.ndim - 1)), np.log(top)
 
-    def at_most_one(self, x: Any) -> Any:
-        """Return weights (n, values) divided by the largest one of each sample, if there is one."""
+    def rescale_to_one(self, x: Any) -> Any:
+        """Return weights (n, values) divided by the largest of each sample, unless that is 0."""
         top = x.max(axis=1, keepdims=True)
         return x / np.where(top > 0.0, top, 1.0)

@@ -29,15 +29,15 @@ Compute = Callable[[dict[str, FloatArray], Sequence[Attribute]], Mapping[str, An
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WorldWeights:
-    """For each value of an attribute the weight of all worlds with it, of one sample or a batch.
+    """The marginal weights of the values of an attribute, of one sample or a batch.
 
     Attributes
     ----------
     attribute : Attribute
-    weights : array ``(|D_a|,)``, or ``(n_samples, |D_a|)`` for a batch: probabilities; or, of the
-        most probable explanation, how probable the most probable world with this value is, beside
-        the most probable one of all; or, of Goedel's semantics, the degree of truth
-    semantics : by which they were computed
+    weights : array ``(|D_a|,)``, or ``(n_samples, |D_a|)`` for a batch: probabilities; for the most
+        probable explanation, the probability of the most probable world with the value, divided by
+        that of the most probable world; for Goedel's semantics, the degree of truth
+    semantics : the name of the semantics
 
     Examples
     --------
@@ -55,7 +55,7 @@ class WorldWeights:
 
     @property
     def is_batch(self) -> bool:
-        """Whether this holds weights for each of several samples."""
+        """Whether these are the weights of several samples."""
         return self.weights.ndim == 2
 
     def __getitem__(self, value: Hashable) -> Any:
@@ -64,7 +64,7 @@ class WorldWeights:
         return weights if self.is_batch else float(weights)
 
     def weight(self, subset: Iterable[Hashable] | Proposition) -> Any:
-        """Return the weight of some values together: their sum, or the largest."""
+        """Return the weight of a set of values: the sum of their weights, or the largest."""
         subset_weights = self.weights[..., positions(self.attribute.mask(subset))]
         adds = as_semantics(self.semantics).semiring.adds
         total = subset_weights.sum(axis=-1) if adds else subset_weights.max(axis=-1, initial=0.0)
@@ -72,36 +72,36 @@ class WorldWeights:
 
     @property
     def total(self) -> Any:
-        """The weight of all values together: in probabilities, 1 where no rules contradict."""
+        """The weight of the domain: in probabilities, 1 if no rules contradict each other."""
         return self.weight(self.attribute.domain)
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """The weights as probabilities, which `Semantics.probabilities` makes of them."""
+        """The weights as probabilities; see `Semantics.probabilities`."""
         return as_semantics(self.semantics).probabilities(self.weights)
 
     @cached_property
     def best(self) -> Any:
-        """The value of most weight; None if several have it, or no value has any."""
+        """The value of largest weight; None if several have it, or all weights are 0."""
         return best_value(self.attribute, self.weights, self.decided)
 
     @cached_property
     def best_values(self) -> Any:
-        """The values of most weight, a tuple; none if no value has any. An array for a batch."""
+        """The values of largest weight, a tuple; empty if all weights are 0. A batch: an array."""
         return most_valued(self.attribute, self.is_best)
 
     @cached_property
     def decided(self) -> Any:
-        """Whether one value alone has the most weight."""
+        """Whether exactly one value has the largest weight."""
         decided = self.is_best.sum(axis=-1) == 1
         return decided if self.is_batch else bool(decided)
 
     @cached_property
     def outcome(self) -> Any:
-        """Whether one value has the most weight, or why not; for a batch, an array of codes.
+        """Whether one value has the largest weight, or why not; for a batch, an array of codes.
 
         ``"several"``: more than one has it, but not all; ``"no_rule"``: all have it;
-        ``"contradiction"``: no value has any weight.
+        ``"contradiction"``: all weights are 0.
         """
         is_best = self.is_best
         weightless = ~is_best.any(axis=-1)
@@ -109,7 +109,7 @@ class WorldWeights:
 
     @property
     def verdict(self) -> str:
-        """The outcome of one sample in words."""
+        """The outcome of one sample as text."""
         if self.is_batch:
             raise DomainError("a batch has no single verdict; take one sample(row) first")
         return verdict_text(self.outcome, [plain_text(value) for value in self.best_values])
@@ -153,7 +153,7 @@ class WorldInference(Mapping[str, WorldWeights]):
 
     Attributes
     ----------
-    semantics : by which they were computed
+    semantics : the name of the semantics
     is_batch : whether there are several samples
     """
 
@@ -179,17 +179,17 @@ class WorldInference(Mapping[str, WorldWeights]):
         if self.is_batch:
             n = len(next(iter(self._weights.values())))
             return f"WorldInference({n} samples of {', '.join(self)}; {self.semantics})"
-        best_values = ", ".join(f"{name}{_best_text(self[name])}" for name in self)
-        return f"WorldInference({best_values}; {self.semantics})"
-
-
-def _best_text(weights: WorldWeights) -> str:
-    """Return the best value of a result, or why there is none."""
-    return f"={show_value(weights.best)}" if weights.decided else f": {weights.verdict}"
+        texts = [
+            f"{name}={show_value(weights.best)}"
+            if weights.decided
+            else f"{name}: {weights.verdict}"
+            for name, weights in self.items()
+        ]
+        return f"WorldInference({', '.join(texts)}; {self.semantics})"
 
 
 def rule_function(semantics: Semantics, units: Sequence[RuleUnit]) -> Compute:
-    """Return the function of a semantics for rule sets, which it must take."""
+    """Return the `weights` function of a semantics with its rule sets bound."""
     assert semantics.weights is not None
     if not semantics.takes_uncertain:
         for unit in units:
@@ -210,9 +210,9 @@ def infer_worlds(
     Parameters
     ----------
     compute : the function of the rules, see `Compute`
-    form, evidence : the inputs. As probabilities, a plain value is certain, and where nothing is
-        known all values are equally probable
-    transform : of a semantics that reads possibilities, what makes them of probabilities
+    form, evidence : the inputs. As probabilities, a plain value is certain, and a missing value has
+        a uniform distribution
+    transform : from probabilities, for a semantics that reads possibilities
     """
     if semantics.reads == "probabilities":
         rows = form.rows(evidence, probabilities=True)
@@ -222,14 +222,14 @@ def infer_worlds(
         inputs = _possibilities_of(rows)
     weights = compute(inputs, outputs)
     if semantics.weights is not None:
-        weights = {a.name: _checked(semantics, weights, a, rows.n) for a in outputs}
+        weights = {a.name: _check_weights(semantics, weights, a, rows.n) for a in outputs}
     return WorldInference({a.name: a for a in outputs}, weights, semantics.name, rows.is_batch)
 
 
-def _checked(
+def _check_weights(
     semantics: Semantics, weights: Mapping[str, Any], attribute: Attribute, n: int
 ) -> FloatArray:
-    """Return the weights of an attribute; raise `DegreeError` unless a function returned them."""
+    """Return the weights of an attribute; `DegreeError` for a wrong shape or negative weights."""
     name, shape = attribute.name, (n, len(attribute.domain))
     array = np.asarray(weights.get(name, ()), dtype=np.float64)
     if array.shape != shape or not (array >= 0.0).all():
@@ -242,7 +242,7 @@ def _checked(
 
 
 def _possibilities_of(rows: Rows) -> dict[str, FloatArray]:
-    """Return the possibilities (n, values) of each input; others raise `DegreeError`."""
+    """Return the possibilities (n, values) of each input; raise `DegreeError` for invalid ones."""
     block, columns = rows.block(0, rows.n), column_slices(rows.attributes)
     for span in columns.values():
         degrees = block[:, span]
@@ -253,28 +253,24 @@ def _possibilities_of(rows: Rows) -> dict[str, FloatArray]:
 
 
 def probabilities_of(rows: Rows) -> dict[str, FloatArray]:
-    """Return the probabilities (n, values) of each input; rows that are none are refused."""
-    numbers, columns = rows.given(0, rows.n), column_slices(rows.attributes)
+    """Return the probabilities (n, values) of each input; raise `DegreeError` for invalid ones."""
+    numbers, columns = rows.raw_block(0, rows.n), column_slices(rows.attributes)
     probabilities = {}
     for index, (name, span) in enumerate(columns.items()):
         p = numbers[:, span]
         total = p.sum(axis=1)
         if index in rows.probabilities:
-            good = (p >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
-        else:  # a plain value, or a set of values that are equally probable
-            good = (((p == 0.0) | (p == 1.0)).all(axis=1)) & (total > 0.0)
-        if not good.all():
-            _refuse(rows, int(np.argmin(good)), index)
+            is_valid = (p >= 0.0).all(axis=1) & (np.abs(total - 1.0) <= SUM_TOLERANCE)
+        else:  # a plain value, or a uniform distribution on a set of values
+            is_valid = (((p == 0.0) | (p == 1.0)).all(axis=1)) & (total > 0.0)
+        if not is_valid.all():
+            row = int(np.argmin(is_valid))
+            if index in rows.probabilities:
+                rows.refuse(row)
+            where = f", row {row}" * rows.is_batch
+            raise DegreeError(
+                f"attribute {name!r}{where} is a possibility distribution, and this semantics "
+                "reads probabilities: convert it with antipignistic_inverse"
+            )
         probabilities[name] = p / total[:, None]
     return probabilities
-
-
-def _refuse(rows: Rows, row: int, index: int) -> None:
-    """Raise the error of an input in a row that holds no probabilities."""
-    if index in rows.probabilities:
-        rows.refuse(row)
-    where = f", row {row}" * rows.is_batch
-    raise DegreeError(
-        f"attribute {rows.attributes[index].name!r}{where} is a possibility distribution, and this "
-        "semantics reads probabilities: give these (antipignistic_inverse makes them)"
-    )

@@ -1,12 +1,12 @@
 """Marginals of the values of attributes in a semiring: weighted model counting.
 
-A world gives every attribute a value. It weighs the product of the weights of its input values, or
-nothing if it breaks a rule (docs/semantics.md). Outputs depend on what is before them alone: on the
-attributes that their rules mention, whether a formula needs them or not, and so on.
+A world assigns every attribute a value. Its weight is the product of the weights of its input
+values, or 0 if it breaks a rule (docs/semantics.md). Outputs depend only on their ancestors: the
+attributes in the premises of their rules, and so on.
 
-For crisp inputs `x` rules without uncertainty leave a set ``C(x)`` of output values. Where weights
-are added, a value of it has the weight ``1 / |C(x)|``: what rules leave open is decided by lot,
-evenly. Where the largest weight counts, it has the weight 1. A table holds these for classes of
+For crisp inputs `x` rules without uncertainty leave a set ``C(x)`` of output values. If weights are
+added, each value of ``C(x)`` has the weight ``1 / |C(x)|``: a uniform choice of what rules leave
+open. If the largest weight counts, it has the weight 1. A table has these weights for classes of
 values.
 """
 
@@ -32,8 +32,8 @@ from pinesy.semantics.elimination import (
     Planner,
     Scope,
     Step,
-    numbered,
-    product_of,
+    class_indices,
+    multiply_tables,
 )
 from pinesy.semantics.factors import (
     ConjunctionFactor,
@@ -46,10 +46,10 @@ from pinesy.semantics.factors import (
 )
 from pinesy.semantics.semirings import NumpyWeights, Semiring
 
-#: Samples are taken together for so many numbers of the largest table.
+#: The most numbers of the largest table of a block of samples.
 BLOCK_NUMBERS = 1 << 21
-#: The most sets of output values that are looked at to see how many are left.
-MAX_LEFT = 1 << 16
+#: The most sets of output values that `values_left` enumerates.
+MAX_SETS_LEFT = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +62,14 @@ class ChoiceTable:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What is computed at one go.
+    """One variable elimination, from the weights of some attributes to those of another.
 
     Attributes
     ----------
-    name : the attribute whose weights are computed; None for those of all worlds together
-    given : the attributes whose weights come in, as the tables 0, 1 and so on
-    tables : those of rules, after them
-    plan : how
+    name : the attribute whose weights are computed; None for the total weight of all worlds
+    given : the attributes whose weights are the tables 0, 1, ...
+    tables : the tables of rules, after those
+    plan : the elimination order
     """
 
     name: str | None
@@ -78,36 +78,39 @@ class Part:
     plan: Plan
 
     def run(self, ops: Any, weights: Sequence[Any], scale: bool = False) -> tuple[Any, Any]:
-        """Return the weights, or for no attribute their sum (n,), and logarithms to add to it."""
-        folded, left = self._folded(ops.semiring)
+        """Return the weights (n, values), or the total (n,), and the logarithms of their scales.
+
+        Without `scale` the logarithms are 0.
+        """
+        constants, steps = self._constant_tables(ops.semiring)
         tables, logs = dict(enumerate(weights)), 0.0
-        tables |= {slot: ops.constant(array) for slot, array in folded.items()}
-        for step in left:
+        tables |= {slot: ops.constant(array) for slot, array in constants.items()}
+        for step in steps:
             x = step.run(ops, tables)
             if scale:
-                x, log = ops.scaled(x)
+                x, log = ops.rescale(x)
                 logs = logs + log
             tables[step.out] = x
-        product = product_of(ops, tables, self.plan.kept)
+        product = multiply_tables(ops, tables, self.plan.kept)
         for slot in self.plan.scalars:
             scalar = tables[slot] if self.name is None else tables[slot][:, None]
             product = scalar if product is None else ops.times(product, scalar)
         return product, logs
 
     @cached_on_owner
-    def _folded(self, semiring: Semiring) -> tuple[dict[int, FloatArray], list[Step]]:
-        """Do what does not depend on samples: return tables, and the steps that are left."""
+    def _constant_tables(self, semiring: Semiring) -> tuple[dict[int, FloatArray], list[Step]]:
+        """Return the tables that do not depend on samples, and the steps that do."""
         ops = NumpyWeights(semiring)
         tables = {i: table.entries for i, table in enumerate(self.tables, len(self.given))}
-        left = []
+        steps = []
         for step in self.plan.steps:
-            if all(slot in tables for slot in step.used):
+            if all(slot in tables for slot in step.slots):
                 tables[step.out] = step.run(ops, tables)
-                for slot in step.used:
+                for slot in step.slots:
                     del tables[slot]
             else:
-                left.append(step)
-        return tables, left
+                steps.append(step)
+        return tables, steps
 
 
 class Worlds:
@@ -115,8 +118,8 @@ class Worlds:
 
     Parameters
     ----------
-    units : the rule sets, in an order of inference
-    semiring : how weights are added and multiplied
+    units : the rule sets in topological order
+    semiring : the sum and product of weights
     largest : the most entries of a table that joins attributes
     """
 
@@ -131,81 +134,80 @@ class Worlds:
         self._tables: dict[str, list[ChoiceTable]] = {}
 
     @cached_property
-    def _before(self) -> dict[str, frozenset[str]]:
-        """Each attribute with all that it depends on."""
-        before = {name: frozenset([name]) for name in self._rank if name not in self.units}
+    def _ancestors(self) -> dict[str, frozenset[str]]:
+        """The ancestors of each attribute, itself included."""
+        ancestors = {name: frozenset([name]) for name in self._rank if name not in self.units}
         for name, unit in self.units.items():
-            before[name] = frozenset([name]).union(*(before[a.name] for a in unit.inputs))
-        return before
+            ancestors[name] = frozenset([name]).union(*(ancestors[a.name] for a in unit.inputs))
+        return ancestors
 
     def parts(self, outputs: Iterable[str]) -> list[Part]:
-        """Return what to compute for the weights of some attributes, in an order."""
+        """Return the eliminations for the weights of some attributes, in topological order."""
         parts: dict[str, Part] = {}
         waiting = list(outputs)
         while waiting:
             name = waiting.pop()
             if name in self.units and name not in parts:
-                parts[name] = self._planned(name, *self._independent(name))
+                parts[name] = self._plan_part(name, *self._independent_ancestors(name))
                 waiting += parts[name].given
         return sorted(parts.values(), key=lambda part: self._rank[str(part.name)])
 
-    def _independent(self, name: str) -> tuple[list[str], list[str]]:
-        """Return attributes before one that do not depend on each other, and the sets between.
+    def _independent_ancestors(self, name: str) -> tuple[list[str], list[str]]:
+        """Return independent ancestors of an attribute, and the rule sets between.
 
-        Two attributes with something in common before them are replaced by what is before them,
-        the last one in the order of inference first.
+        Two attributes with a common ancestor are replaced by their inputs, the last one in
+        topological order first.
         """
         candidates, sets = {a.name for a in self.units[name].inputs}, [name]
-        shared = Counter(ancestor for a in candidates for ancestor in self._before[a])
+        shared = Counter(ancestor for a in candidates for ancestor in self._ancestors[a])
         heap = [(-self._rank[a], a) for a in candidates]
         heapify(heap)
         roots = []
         while heap:
             a = heappop(heap)[1]
-            if a not in self.units or all(shared[ancestor] == 1 for ancestor in self._before[a]):
+            if a not in self.units or all(shared[ancestor] == 1 for ancestor in self._ancestors[a]):
                 roots.append(a)
                 continue
             sets.append(a)
-            shared.subtract(self._before[a])
+            shared.subtract(self._ancestors[a])
             for new in {i.name for i in self.units[a].inputs} - candidates:
                 candidates.add(new)
-                shared.update(self._before[new])
+                shared.update(self._ancestors[new])
                 heappush(heap, (-self._rank[new], new))
         return roots, sets
 
     def joint(self, answers: Iterable[str]) -> Part:
-        """Return what to compute for the weight of all worlds that agree with answers.
+        """Return the elimination for the total weight of all worlds that agree with answers.
 
-        What is given are the inputs, and then the weights of the answers' values.
+        It takes the weights of the inputs, and then those of the answers' values.
         """
         names = list(answers)
-        needed = set().union(*(self._before[name] for name in names))
+        needed = set().union(*(self._ancestors[name] for name in names))
         inputs = [name for name in self._rank if name in needed and name not in self.units]
-        return self._planned(None, [*inputs, *names], [n for n in self.units if n in needed])
+        return self._plan_part(None, [*inputs, *names], [n for n in self.units if n in needed])
 
-    def _planned(self, name: str | None, inputs: Sequence[str], sets: Iterable[str]) -> Part:
-        tables = [table for rule_set in sets for table in self._of_set(rule_set)]
+    def _plan_part(self, name: str | None, inputs: Sequence[str], sets: Sequence[str]) -> Part:
+        """Return the elimination of all attributes but `name`, given `inputs` and rule sets."""
+        for rule_set in sets:
+            if rule_set not in self._tables:
+                tables = choice_tables(self.units[rule_set], self.semiring.adds, self.largest)
+                self._tables[rule_set] = tables
+        tables = [table for rule_set in sets for table in self._tables[rule_set]]
         scopes = [Scope((n,), (tuple(range(self._sizes[n])),)) for n in inputs]
         order = Planner([*scopes, *(table.scope for table in tables)], name, self.largest).plan()
         return Part(name, tuple(inputs), tuple(tables), order)
-
-    def _of_set(self, name: str) -> list[ChoiceTable]:
-        if name not in self._tables:
-            tables = choice_tables(self.units[name], self.semiring.adds, self.largest)
-            self._tables[name] = tables
-        return self._tables[name]
 
 
 def marginals(parts: Sequence[Part], ops: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the weights (n, values) of all attributes that parts compute, and of the inputs.
 
-    Where products of many probabilities compete for the largest, they are rescaled to maximum 1.
+    In the max-product semiring weights are rescaled to maximum 1, against underflow.
     """
     weights = dict(inputs)
     rescales = ops.semiring.multiplies and not ops.semiring.adds
     for part in parts:
         x, _ = part.run(ops, [weights[name] for name in part.given])
-        weights[str(part.name)] = ops.at_most_one(x) if rescales else x
+        weights[str(part.name)] = ops.rescale_to_one(x) if rescales else x
     return weights
 
 
@@ -228,31 +230,37 @@ def marginals_in_blocks(
     return weights
 
 
-# --- what a rule set leaves of its output ---------------------------------------------------------
+# --- tables of a rule set -------------------------------------------------------------------------
 
 
 def choice_tables(unit: RuleUnit, adds: bool, largest: int) -> list[ChoiceTable]:
-    """Return tables whose product says what a rule set leaves of its output.
+    """Return tables whose product has the weight of each output value for crisp inputs.
 
     Parameters
     ----------
-    adds : whether weights are added, so that several values that are left share them
+    adds : whether weights are added, so that the values that rules leave share a weight of 1
     largest : the most entries of a table
 
     Raises
     ------
     RuleSetError
-        A rule has uncertainty, or it is too much work to see how many values are left.
+        A rule has uncertainty, or there are too many inputs to count the values that are left.
     """
     check_certain(unit)
     factors: Sequence[Factor] = factors_of(unit, largest)
     share = 1.0
     if adds and (count := values_left(factors)) != 1:
         if count is None:
-            factors, share = [_shared(unit, factors, largest)], 1.0
+            factors, share = [_uniform_table(unit, factors, largest)], 1.0
         else:
             share = 1.0 / count
-    tables = [table for i, factor in enumerate(factors) for table in _tables(factor, i)]
+    tables: list[ChoiceTable] = []
+    for index, factor in enumerate(factors):
+        if isinstance(factor, ConjunctionFactor):
+            tables += _chain_tables(factor, f"{factor.names[0]}{HIDDEN}{index}.")
+        else:
+            assert isinstance(factor, TableFactor)
+            tables.append(_choice_table(factor.names, factor.classes, factor.entries))
     tables[0] = replace(tables[0], entries=tables[0].entries * share)
     return tables
 
@@ -269,19 +277,20 @@ def check_certain(unit: RuleUnit) -> None:
 
 
 def values_left(factors: Iterable[Factor]) -> int | None:
-    """Return how many output values are left for all crisp inputs that leave some.
+    """Return the number of output values that rules leave, the same for all crisp inputs.
 
-    None if it depends on the inputs, or would take too long to find out.
+    Inputs that leave no value do not count. None if the number depends on the inputs, or there are
+    too many sets of values to enumerate.
     """
-    masks = joint_conclusions(factors, MAX_LEFT)
+    masks = joint_conclusions(factors, MAX_SETS_LEFT)
     if masks is None:
         return None
     counts = {mask.bit_count() for mask in masks} - {0}
     return counts.pop() if len(counts) == 1 else 1 if not counts else None
 
 
-def _shared(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFactor:
-    """Return all rules in one table, the values that are left having equal shares."""
+def _uniform_table(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFactor:
+    """Return all rules in one table, with equal weights of the values that are left."""
     factor: Factor | None = factors[0] if len(factors) == 1 else None
     if not isinstance(factor, TableFactor):
         factor = joint_table(unit, largest)
@@ -296,34 +305,27 @@ def _shared(unit: RuleUnit, factors: Sequence[Factor], largest: int) -> TableFac
     return replace(factor, entries=factor.entries / np.where(count > 0.0, count, 1.0))
 
 
-def _tables(factor: Factor, index: int) -> list[ChoiceTable]:
-    if isinstance(factor, ConjunctionFactor):
-        return _chain(factor, f"{factor.names[0]}{HIDDEN}{index}.")
-    assert isinstance(factor, TableFactor)
-    return [_table(factor.names, factor.classes, factor.entries)]
-
-
-def _table(
+def _choice_table(
     names: Sequence[str], classes: Sequence[ValueClasses], entries: FloatArray
 ) -> ChoiceTable:
-    """Return a table with classes numbered as they first occur, without empty ones."""
-    scope = Scope(tuple(names), tuple(numbered(value_classes.of) for value_classes in classes))
+    """Return a table with classes in order of first occurrence, without empty ones."""
+    scope = Scope(tuple(names), tuple(class_indices(value_classes.of) for value_classes in classes))
     for axis, value_classes in enumerate(classes):
         entries = np.take(entries, list(dict.fromkeys(value_classes.of)), axis=axis)
     return ChoiceTable(scope, entries[None])
 
 
-def _chain(factor: ConjunctionFactor, name: str) -> list[ChoiceTable]:
-    """Return a rule as a chain of hidden attributes: whether its first propositions hold."""
+def _chain_tables(factor: ConjunctionFactor, name: str) -> list[ChoiceTable]:
+    """Return a rule as a chain of hidden Boolean attributes: its first `k` propositions hold."""
     output, *inputs = factor.classes
     booleans = ValueClasses((0, 1), 2)
     hidden = [f"{name}{k}" for k in range(1, len(inputs) + 1)]
-    says = np.array([[1.0, factor.r], [factor.s, 1.0]])  # the output outside Q or in it
+    weights = np.array([[1.0, factor.r], [factor.s, 1.0]])  # rows: the output outside Q, inside Q
     tables = [
-        _table([hidden[0], factor.names[1]], [booleans, inputs[0]], np.eye(2)),
-        _table([factor.names[0], hidden[-1]], [output, booleans], says),
+        _choice_table([hidden[0], factor.names[1]], [booleans, inputs[0]], np.eye(2)),
+        _choice_table([factor.names[0], hidden[-1]], [output, booleans], weights),
     ]
-    holds = np.zeros((2, 2, 2))  # so far, before and the proposition
+    holds = np.zeros((2, 2, 2))  # axes: the conjunction, its first part, the proposition
     for before in (0, 1):
         for inside in (0, 1):
             holds[before & inside, before, inside] = 1.0
@@ -331,6 +333,8 @@ def _chain(factor: ConjunctionFactor, name: str) -> list[ChoiceTable]:
         pairwise(hidden), factor.names[2:], inputs[1:], strict=True
     ):
         tables.append(
-            _table([name_after, name_before, attribute], [booleans, booleans, classes], holds)
+            _choice_table(
+                [name_after, name_before, attribute], [booleans, booleans, classes], holds
+            )
         )
     return tables

@@ -100,11 +100,11 @@ def antipignistic_inverse(
 
 
 def probabilities(pi: FloatArray) -> FloatArray:
-    """Return the probabilities that inferred possibilities ``(n, values)`` stand for.
+    """Return the probabilities of inferred possibilities ``(..., values)``.
 
-    They are divided by their height first; a row of zeros excludes every value, and so none.
+    Possibilities are divided by their height first; a row of zeros becomes uniform.
     """
-    height = pi.max(axis=1, keepdims=True)
+    height = pi.max(axis=-1, keepdims=True)
     scaled = np.where(height > 0.0, pi / np.where(height > 0.0, height, 1.0), 1.0)
     return np.asarray(antipignistic_inverse(scaled))
 

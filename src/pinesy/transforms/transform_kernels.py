@@ -7,14 +7,12 @@ from pinesy._common.jit import compiled
 from pinesy.transforms import transform_loops as loops
 
 for _function in (
-    *(
-        loops.fill_lanes,
-        loops.sort,
-        loops.exchange,
-        loops.is_distribution,
-        loops.cumulate,
-        loops.store,
-    ),
+    loops.fill_block,
+    loops.sort,
+    loops.exchange,
+    loops.is_distribution,
+    loops.cumulate,
+    loops.store,
 ):
     register_jitable(_function)
 

@@ -23,39 +23,39 @@ from pinesy._common.validation import (
 from pinesy.exceptions import DegreeError, DomainError, placed
 from pinesy.transforms import transform_loops
 
-#: How far a probability distribution may sum from 1 and still be one: float32 softmax outputs
-#: stray by some 1e-7 times the number of classes. They are divided by their sum.
+#: The largest difference between the sum of probabilities and 1: that of float32 softmax outputs is
+#: about 1e-7 times the number of classes. They are divided by their sum.
 SUM_TOLERANCE = 1e-4
 
 KERNELS = "pinesy.transforms.transform_kernels"
-#: Numbers up to which Python runs the loops, if they are not compiled yet: that takes 5 ms, loading
+#: Numbers up to which Python interprets the loops, unless they are compiled: it takes 5 ms, loading
 #: Numba a hundred times as long.
 FEW = 500
-#: Numbers a task of a thread, and numbers from which a second thread pays.
+#: Numbers of a task, and numbers from which a second thread pays.
 CHUNK, THREAD_CELLS = 100_000, 40_000
-#: Packages that bring transformations name them under this group of entry points.
+#: The entry point group of transformations in other packages.
 ENTRY_POINTS = "pinesy.transforms"
 
 
 @dataclass(frozen=True, eq=False)
 class Transformation:
-    """A transformation of probabilities into possibilities, with all that the library needs of it.
+    """A transformation of probabilities into possibilities, in NumPy, PyTorch and ONNX.
 
     Register it (`register_transform`), and `infer`, layers, ONNX, the command line and the studio
-    take it by its name. Where a part is missing they refuse it, and name the part.
+    accept its name. Where an implementation is missing they raise an error that names it.
 
     Attributes
     ----------
-    name : such as ``"minimum_specificity"``; ``-`` may be written in the place of ``_``
+    name : such as ``"minimum_specificity"``; ``-`` may be written for ``_``
     rows : a function of an array ``(n, m)`` of probabilities whose rows sum to 1 that returns the
         possibilities, of the same shape; the largest of a row is 1
-    loop : in the place of `rows`, the number of a compiled loop of `transform_loops`
+    loop : instead of `rows`, the code of a loop of `transform_loops`
     torch : a function of a tensor ``(..., m)``, or ``"module:name"`` of one
     onnx : a function of a graph, the name of rows ``(n, m)`` in it and ``m`` that appends nodes and
         returns the name of their result, or ``"module:name"`` of one
     inverse : a function of possibilities ``(n, m)``, each row with a 1, that returns the
         probabilities; None if there is none
-    function : the public function of it, which is taken for its name
+    function : its public function, which is accepted like its name
 
     Examples
     --------
@@ -84,10 +84,10 @@ class Transformation:
 
     def __call__(self, distribution: Any) -> Any:
         """Transform a dict, an array ``(..., m)`` or a table; see `pinesy.transforms`."""
-        return transformed(self, distribution)
+        return apply_transform(self, distribution)
 
     def part(self, name: str) -> Callable[..., Any]:
-        """Return the part ``"torch"`` or ``"onnx"``, or raise `DomainError` that it has none."""
+        """Return the implementation ``"torch"`` or ``"onnx"``; `DomainError` if there is none."""
         part = getattr(self, name)
         if part is None:
             raise DomainError(
@@ -100,7 +100,7 @@ class Transformation:
         return getattr(import_module(module), function)  # type: ignore[no-any-return]
 
 
-#: By name; `pinesy.transforms` registers those of the paper.
+#: The registered transformations by name; `pinesy.transforms` registers those of the paper.
 TRANSFORMS: dict[str, Transformation] = {}
 
 
@@ -117,9 +117,9 @@ def register_transform(transformation: Transformation) -> Transformation:
 
 
 def as_transform(transform: object) -> Transformation:
-    """Return a transformation, given as such, by its name or by its function.
+    """Return a transformation, given as an object, by its name or by its function.
 
-    Names that are not registered are looked for among the entry points of installed packages.
+    Unknown names are looked up in the entry points of installed packages.
 
     Examples
     --------
@@ -127,12 +127,12 @@ def as_transform(transform: object) -> Transformation:
     >>> as_transform("minimum-specificity").name, as_transform(antipignistic).name
     ('minimum_specificity', 'antipignistic')
     """
-    transformation = _known(transform)
+    transformation = _find(transform)
     if transformation is None and isinstance(transform, str):
         for entry in entry_points(group=ENTRY_POINTS):
             if entry.name not in TRANSFORMS:
                 register_transform(entry.load())
-        transformation = _known(transform)
+        transformation = _find(transform)
     if transformation is None:
         raise DomainError(
             f"unknown transformation {transform!r:.60}{suggestion(transform, TRANSFORMS)}"
@@ -140,7 +140,8 @@ def as_transform(transform: object) -> Transformation:
     return transformation
 
 
-def _known(transform: object) -> Transformation | None:
+def _find(transform: object) -> Transformation | None:
+    """Return a registered transformation, or None."""
     if isinstance(transform, Transformation):
         return transform
     if isinstance(transform, str):
@@ -152,45 +153,35 @@ def _known(transform: object) -> Transformation | None:
 # --- distributions in any form ------------------------------------------------------------------
 
 
-def transformed(transform: Transformation, distribution: Any) -> Any:
-    """Transform distributions, giving back the form that came in."""
+def apply_transform(transform: Transformation, distribution: Any) -> Any:
+    """Return transformed distributions in the form of the argument: dict, array or table."""
     if isinstance(distribution, Mapping):
         rows = _as_rows(list(distribution.values()))
-        result = _transformed(transform, rows, tuple(distribution))
+        result = _transform_rows(transform, rows, tuple(distribution))
         return dict(zip(distribution, result.tolist(), strict=True))
     columns = getattr(distribution, "columns", None)
     rows = _as_rows(distribution)
     values = range(rows.shape[-1]) if columns is None else tuple(columns)
-    result = _transformed(transform, rows, values)
+    result = _transform_rows(transform, rows, values)
     return result if columns is None else _as_table(result, distribution)
 
 
-def _transformed(
+def _transform_rows(
     transform: Transformation, rows: npt.NDArray[Any], values: Sequence[object]
 ) -> FloatArray:
-    """Return the transformed rows (..., m), or raise the error of the first that cannot be."""
+    """Return the transformed rows (..., m), or raise the error of the first invalid row."""
     flat = rows.reshape(-1, rows.shape[-1])
     result = np.empty(flat.shape)
-    bad = RowTransform(transform, rows.shape[-1:]).fill(flat, result)
-    if bad >= 0:
-        index = tuple(map(int, np.unravel_index(bad, rows.shape[:-1] or (1,))))
-        row = f"row {bad}" if rows.ndim < 3 else f"index {index}"
-        _refuse(transform, flat[bad].astype(np.float64), values, row, is_single=len(flat) == 1)
+    bad_row = RowTransform(transform, rows.shape[-1:]).fill(flat, result)
+    if bad_row >= 0:
+        index = tuple(map(int, np.unravel_index(bad_row, rows.shape[:-1] or (1,))))
+        where = f"row {bad_row}" if rows.ndim < 3 else f"index {index}"
+        degrees = flat[bad_row].astype(np.float64)
+        if transform.loop == transform_loops.INVERSE:
+            check_distribution(degrees, tuple(values), f"possibilities, {where}")
+        with nullcontext() if len(flat) == 1 else placed(where):
+            check_probabilities(degrees, values)
     return result.reshape(rows.shape)
-
-
-def _refuse(
-    transform: Transformation,
-    degrees: FloatArray,
-    values: Sequence[object],
-    where: str,
-    is_single: bool,
-) -> None:
-    """Raise the error of a row that is no distribution."""
-    if transform.loop == transform_loops.INVERSE:
-        check_distribution(degrees, tuple(values), f"possibilities, {where}")
-    with nullcontext() if is_single else placed(where):
-        check_probabilities(degrees, values)
 
 
 def check_probabilities(row: FloatArray, values: Iterable[object]) -> None:
@@ -207,32 +198,31 @@ def check_probabilities(row: FloatArray, values: Iterable[object]) -> None:
 
 
 class RowTransform:
-    """A transformation of rows that hold distributions side by side.
+    """A transformation of rows of concatenated distributions.
 
     Parameters
     ----------
     transform : the transformation
-    sizes : of the distributions of a row, in their order
-    left_out : the indices of those that stay as they are
+    sizes : the size of each distribution of a row
+    unchanged : the indices of the distributions that are not transformed
     """
 
     def __init__(
-        self, transform: Transformation, sizes: Sequence[int], left_out: Collection[int] = ()
+        self, transform: Transformation, sizes: Sequence[int], unchanged: Collection[int] = ()
     ) -> None:
-        self.transform, self.left_out = transform, left_out
+        self.transform, self.unchanged = transform, unchanged
         starts: dict[int, list[int]] = {}
         begin = 0
         for index, size in enumerate(sizes):
-            if index not in left_out:
+            if index not in unchanged:
                 starts.setdefault(size, []).append(begin)
             begin += size
         self._groups = [(np.array(s, np.uint32), m) for m, s in starts.items()]
 
     def fill(self, x: npt.NDArray[Any], out: FloatArray) -> int:
-        """Fill `out` (n, columns) from `x` on all cores; return the first bad row, or -1.
+        """Fill `out` (n, columns) from `x` on all cores; return the first invalid row, or -1.
 
-        A bad row holds something that is no distribution. Memory: for numbers other than float64,
-        a chunk of rows a thread.
+        Memory: for dtypes other than float64, a chunk of rows per thread.
         """
         step = max(1, CHUNK // x.shape[1])
         chunks = range(0, len(x), step)
@@ -250,31 +240,27 @@ class RowTransform:
     def fill_block(self, x: npt.NDArray[Any], out: FloatArray) -> int:
         """Fill `out` in this thread; see `fill`."""
         x = np.ascontiguousarray(x, dtype=np.float64)
-        if self.left_out:
+        if self.unchanged:
             out[...] = x
         if self.transform.rows is not None:
-            return self._by_array_function(self.transform.rows, x, out)
-        if x.size > FEW or KERNELS in sys.modules:
-            return self._run(load_kernels(KERNELS), x, out)
-        with np.errstate(all="ignore"):  # what comes of infinities is refused
-            return self._run(transform_loops, x, out)
-
-    def _run(self, loops: Any, x: FloatArray, out: FloatArray) -> int:
+            return self._fill_by_function(self.transform.rows, x, out)
+        is_compiled = x.size > FEW or KERNELS in sys.modules
+        loops: Any = load_kernels(KERNELS) if is_compiled else transform_loops
         loop = self.transform.loop
-        bad = [loops.transform_rows(x, out, *g, loop, SUM_TOLERANCE) for g in self._groups]
-        return min((row for row in bad if row >= 0), default=-1)
+        with np.errstate(all="ignore"):  # infinities are invalid
+            rows = [loops.transform_rows(x, out, *g, loop, SUM_TOLERANCE) for g in self._groups]
+        return min((row for row in rows if row >= 0), default=-1)
 
-    def _by_array_function(self, rows: Any, x: FloatArray, out: FloatArray) -> int:
+    def _fill_by_function(self, rows: Any, x: FloatArray, out: FloatArray) -> int:
         """Fill `out` by the function of a transformation that has no compiled loop."""
         for starts, size in self._groups:
             columns = starts[:, None].astype(np.intp) + np.arange(size)
             probabilities = x[:, columns].reshape(-1, size)
             totals = np.cumsum(probabilities, axis=1)[:, -1:]
-            good = (probabilities >= 0.0).all(axis=1) & (
-                np.abs(totals[:, 0] - 1.0) <= SUM_TOLERANCE
-            )
-            if not good.all():
-                return int(np.argmin(good)) // len(starts)
+            is_valid = (probabilities >= 0.0).all(axis=1)
+            is_valid &= np.abs(totals[:, 0] - 1.0) <= SUM_TOLERANCE
+            if not is_valid.all():
+                return int(np.argmin(is_valid)) // len(starts)
             degrees = np.asarray(rows(probabilities / totals), dtype=np.float64)
             self._check_degrees(degrees, probabilities.shape)
             out[:, columns] = degrees.reshape(len(x), len(starts), size)
@@ -296,14 +282,14 @@ class RowTransform:
 
 
 def _as_table(rows: FloatArray, like: Any) -> Any:
-    """Return rows as a table with the columns (and the index, if it has one) of another."""
+    """Return rows as a table with the columns (and index, if any) of another table."""
     if hasattr(like, "index"):  # pandas
         return type(like)(rows, index=like.index, columns=like.columns)
     return type(like)(rows, schema=list(like.columns))
 
 
 def _as_rows(distribution: Any) -> npt.NDArray[Any]:
-    """Return numbers (..., m), of the type they have."""
+    """Return distributions as an array (..., m) of their numeric dtype."""
     check_unmasked(distribution, "a distribution")
     try:
         rows = np.asarray(distribution)
