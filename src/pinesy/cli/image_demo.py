@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy import problems
-from pinesy._common.files import writing
+from pinesy._common.files import atomic_text
 from pinesy._common.names import column_slices
 from pinesy.cli.output import rich_table
 from pinesy.display.markup import html_table, joined, tag
@@ -88,7 +88,7 @@ def run_image_demo(console: Console, output: Path) -> None:
     cases = _cases(models[2], *test.sums(2))
     for case in cases:
         _closely(console, case)
-    with writing(output) as stream:
+    with atomic_text(output) as stream:
         stream.write(_html([training_line, reading_line, guarantee_line], rows, cases))
     console.print(Text(f"All this with pictures: {output.absolute()}"))
 

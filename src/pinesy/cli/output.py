@@ -19,8 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pinesy._common.console import progress
-from pinesy._common.files import reading, writing
-from pinesy._common.reports import counted
+from pinesy._common.files import atomic_text, wrap_read_errors
+from pinesy._common.reports import count_text
 from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
 
@@ -55,7 +55,7 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
     else:
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             yield stream
 
 
@@ -77,7 +77,7 @@ def six_digits(degree: float) -> str:
 
 def shortened_note(count: int, noun: str, option: str = "--all") -> Text:
     """Return a note on how many are not shown, and the option that shows them."""
-    return Text(f"... and {counted(count, noun, 'more ')}; {option} shows them", style="italic")
+    return Text(f"... and {count_text(count, noun, 'more ')}; {option} shows them", style="italic")
 
 
 class Shortening:
@@ -248,7 +248,7 @@ def write_rows(
     output: Path | None,
 ) -> None:
     """Write the results of all samples of a data file; `rows` returns those of a batch."""
-    with reading(data):  # its name may be too long
+    with wrap_read_errors(data):  # its name may be too long
         size = data.stat().st_size if data.is_file() else None
     # A bar between results on one screen would garble them; a table comes after it.
     bar = output is not None or isinstance(write, TableWriter) or not sys.stdout.isatty()

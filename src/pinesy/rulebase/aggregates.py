@@ -57,7 +57,7 @@ def sum_of(
     Parameters
     ----------
     name : the name of the new attribute; those of the sums so far are ``name.1``, ``name.2``, ...
-    attributes : at least one, with numbers for values; whole numbers for `modulo` and `most`
+    attributes : at least one, with numbers for values; integers for `modulo` and `most`
     modulo : take the remainder of the sum
     most : a larger sum counts as this one, so that it means "so much or more"
 
@@ -384,7 +384,7 @@ def _pairwise(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> No
 
 def check_numbers(attributes: Sequence[Attribute], integers: bool, subject: str = "a sum") -> None:
     """Raise `DomainError` unless all values are numbers, or whole ones."""
-    kinds, name = (int, "whole numbers") if integers else (int | float, "numbers")
+    kinds, name = (int, "integers") if integers else (int | float, "numbers")
     for attribute in attributes:
         for value in attribute.domain:
             if not isinstance(value, kinds):

@@ -5,7 +5,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, cast, overload, runtime_checkable
 
-from pinesy._common.caching import cached_on_owner, without_cache
+from pinesy._common.caching import cached_on_owner, state_without_cache
 from pinesy._common.names import by_name, first_names, name_of
 from pinesy._common.validation import as_list, check_flag, check_known, is_iterable, suggestion
 from pinesy.engine.number_types import NumberType
@@ -316,7 +316,7 @@ class Cascade:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return without_cache(self)
+        return state_without_cache(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cascade):

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.budgets import BITS, NODE, take_steps
-from pinesy._common.masks import class_masks, positions
-from pinesy._common.names import repeated
+from pinesy._common.masks import group_masks, positions
+from pinesy._common.names import first_duplicate
 from pinesy._common.validation import is_iterable, listed
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -162,7 +162,7 @@ def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     masks = []
     for factor, size in enumerate(sizes):
         tuples = product(*map(range, sizes))
-        of_values = class_masks((t[factor] for t in tuples), prod(sizes))
+        of_values = group_masks((t[factor] for t in tuples), prod(sizes))
         masks.append(tuple(of_values[d] for d in range(size if size != 2 else 1)))
     return tuple(masks)
 
@@ -178,7 +178,7 @@ def distinct_attributes(attributes: Any, subject: str) -> list[Attribute]:
     if wrong or not known:
         refused = repr(wrong[0] if wrong else attributes)
         raise DomainError(f"{subject} is of a list of attributes; got {refused:.60}")
-    twice = repeated(a.name for a in known)
+    twice = first_duplicate(a.name for a in known)
     if twice is not None:
         raise DomainError(
             f"{subject} is given the attribute {twice!r} twice; give it once (as often as you like "
@@ -256,7 +256,7 @@ def subsets(name: str, source: Attribute, fn: Callable[..., Any]) -> dict[Hashab
     """Return the subset of the values of `source` for each result of a function."""
     results = list(images(name, source, fn))
     _check_subsets(name, len(set(results)), len(results))
-    return class_masks(results, len(results))
+    return group_masks(results, len(results))
 
 
 def images(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
@@ -471,7 +471,7 @@ class ExpressionRules:
         text = value_condition(lone or node, [a.name for a in self.attributes], truth)
         return Proposition(source, masks.get(truth, 0), text)
 
-    # --- whole numbers: remainders and limits --------------------------------------------------
+    # --- integers: remainders and limits --------------------------------------------------
 
     def _with_remainders(self, node: Expression) -> Expression:
         """Take the remainders of the parts of sums and products whose remainder is taken."""
@@ -493,7 +493,7 @@ class ExpressionRules:
         return node if low >= 0 and high < m else Expression("%", (node, modulo))
 
     def _bounds(self, node: Expression) -> Limits | None:
-        """Return bounds of an expression that is a whole number, None for any other."""
+        """Return bounds of an expression that is an integer, None for any other."""
         if node.kind == "name":
             attribute = self.attributes[node.content]
             column, values = attribute.column, attribute.domain

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pinesy._common.budgets import Budget, allow_tokens, any_budget, budget, value_limit
+from pinesy._common.budgets import Budget, allow_tokens, budget, open_budget, value_limit
 from pinesy._common.files import as_path
 from pinesy._common.validation import as_list, check_degree, check_number, suggestion
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
@@ -168,7 +168,7 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     keyword = reader.accept("if", "iff")
     if not keyword:
         reader.expect("if")
-    with any_budget():
+    with open_budget():
         rule = reader.rule(keyword)
     reader.expect_end()
     return rule
@@ -186,7 +186,7 @@ def parse_attribute(text: str, attributes: Iterable[Attribute] = ()) -> Attribut
     reader = RulesReader(text, declared)
     if reader.token.text not in ("attribute", "number", "product"):
         reader.missing("a declaration")
-    with any_budget():
+    with open_budget():
         reader.statement()
     reader.expect_end()
     return next(a for name, a in reader.attributes.items() if name not in declared)

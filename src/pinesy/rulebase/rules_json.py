@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pinesy._common.budgets import allow_tokens, budget, value_limit
-from pinesy._common.files import read_text, writing
+from pinesy._common.files import atomic_text, read_text
 from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import check_integer, check_known
 from pinesy.exceptions import DataError, PinesyError, placed
@@ -54,7 +54,7 @@ def write_rules(cascade: Cascade, path: Path) -> None:
         text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
     else:
         raise DataError(f"{path}: rules are saved as .rules or .json files, not {path.suffix!r}")
-    with writing(path) as file:
+    with atomic_text(path) as file:
         file.write(text)
 
 

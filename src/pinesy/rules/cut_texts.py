@@ -5,7 +5,7 @@ from math import inf, isfinite, nextafter
 
 #: What comparisons with the number just before a cut are.
 CLOSED = {"<": "<=", ">=": ">"}
-#: Larger whole numbers are written with an exponent.
+#: Larger integers are written with an exponent.
 MAX_WHOLE = 1e15
 
 

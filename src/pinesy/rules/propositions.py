@@ -182,9 +182,7 @@ class Compound(Logical):
         if not isinstance(self.parts, tuple) or not self.parts:
             raise RuleSetError("a formula needs at least one proposition: any_of(p, q)")
         if not (is_integer(self.least) and is_integer(self.most)):
-            raise RuleSetError(
-                f"from {self.least!r:.60} to {self.most!r:.60} parts; give whole numbers"
-            )
+            raise RuleSetError(f"from {self.least!r:.60} to {self.most!r:.60} parts; give integers")
         for part in self.parts:
             if not isinstance(part, Logical):
                 raise RuleSetError(

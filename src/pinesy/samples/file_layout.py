@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pinesy._common.names import column_slices, repeated
+from pinesy._common.names import column_slices, first_duplicate
 from pinesy._common.validation import NEAR, object_array, suggestion, unused_columns
 from pinesy.evidence.plain_values import ID, is_missing
 from pinesy.exceptions import DataError, PinesyError, UnusedColumnsWarning
@@ -420,7 +420,7 @@ class TableLayout:
 
     def columns(self, titles: Sequence[str]) -> list[Column]:
         """Return all columns."""
-        if (twice := repeated(titles)) is not None:
+        if (twice := first_duplicate(titles)) is not None:
             raise DataError(f"two columns are called {twice!r:.80}; give each a name of its own")
         return [Column(i, title, title, None) for i, title in enumerate(titles)]
 

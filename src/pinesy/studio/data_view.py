@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import learning
-from pinesy._common.files import reading
+from pinesy._common.files import wrap_read_errors
 from pinesy._common.names import column_slices
 from pinesy._common.validation import check_integer, check_known
 from pinesy.calibration import CalibratedAnswers, coverage
@@ -237,7 +237,7 @@ def audited_rules(session: Session) -> AuditedRules:
     learned, path = session.work.learned, session.data_path
     if learned is None or path is None:
         return session.work.rules
-    with reading(path), path.open("rb") as file:
+    with wrap_read_errors(path), path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return learned if learned.may_know(digest) else session.work.rules
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pinesy._common.files import writing
+from pinesy._common.files import atomic_text
 from pinesy._common.validation import as_list
 from pinesy.display.cascade_picture import GraphNode, graph_of, roles_of
 from pinesy.exceptions import DataError
@@ -65,7 +65,7 @@ def save(session: Session, payload: Payload) -> dict[str, Any]:
         raise DataError("these rules come from no .rules file; download them instead")
     if str(path) in session.changed_files() and not payload.get("replace"):
         raise DataError(f"{path} changed on disk; load it again or keep what is here first")
-    with writing(path) as stream:
+    with atomic_text(path) as stream:
         stream.write(session.work.text)
     session.accept_files()
     return {"file": path.name}

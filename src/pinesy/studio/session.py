@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pinesy._common.files import read_text, reading
+from pinesy._common.files import read_text, wrap_read_errors
 from pinesy._common.validation import check_integer
 from pinesy.calibration import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.exceptions import DataError
@@ -266,7 +266,7 @@ def data_attributes(rules: Cascade) -> object:
 def _state(path: Path) -> object:
     """Return what changes when a file does; None while it is not there."""
     try:
-        with reading(path):
+        with wrap_read_errors(path):
             status = path.stat()
     except DataError:
         return None

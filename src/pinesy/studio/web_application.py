@@ -28,7 +28,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pinesy._common.console import Watch, watched_by
-from pinesy._common.files import scratch_directory, writing
+from pinesy._common.files import atomic_text, scratch_directory
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import evidence_batch, samples_data
@@ -366,7 +366,7 @@ def redirect_file(address: str) -> Iterator[Path]:
     """
     with scratch_directory() as directory:  # of this user alone
         path = directory / "studio.html"
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             stream.write(
                 "<!doctype html><meta charset='utf-8'><title>pinesy studio</title>"
                 f"<meta http-equiv='refresh' content='0; url={address}'>"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pinesy._common.budgets import any_budget, take_steps
+from pinesy._common.budgets import open_budget, take_steps
 from pinesy._common.masks import mask_of
 from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.expressions import (
@@ -81,7 +81,7 @@ def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     """
     reader = Reader(source)
     grammar = ExpressionReader(reader, {name: index for index, name in enumerate(names)})
-    with any_budget():
+    with open_budget():
         expression = grammar.either()
     reader.expect_end("the end of the condition")
     text, pattern = grammar.texts()

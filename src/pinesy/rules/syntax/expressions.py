@@ -30,7 +30,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-#: The lowest and the highest of some whole numbers.
+#: The lowest and the highest of some integers.
 Limits = tuple[int, int]
 #: From the limits of operands to those of the result; None where they are not known.
 RANGES: dict[str, Callable[..., Limits | None]] = {
@@ -194,7 +194,7 @@ def _comparison(node: Expression, names: Sequence[str]) -> str:
 
 
 def _subset(values: Iterable[Hashable]) -> str:
-    """Write a set: whole numbers in their order, then all others in that of their texts."""
+    """Write a set: integers in their order, then all others in that of their texts."""
     numbers = sorted(v for v in values if type(v) is int)
     others = sorted((v for v in values if type(v) is not int), key=repr)
     return standard_text(format_subset([*numbers, *others]))

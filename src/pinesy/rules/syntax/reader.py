@@ -361,7 +361,7 @@ class Reader:
         if isinstance(value, tuple) and value:
             return "_".join(self._index_text(part) for part in value)
         if not (is_integer(value) or (isinstance(value, str) and value)):
-            self.fail(f"an index is a whole number or a word; got {value!r:.60}")
+            self.fail(f"an index is an integer or a word; got {value!r:.60}")
         return str(value)
 
     # --- sets ---
@@ -407,7 +407,7 @@ class Reader:
             return first if isinstance(first, ValueSet) else [first]
         last = self.value()
         if type(first) is not int or type(last) is not int or not first - loop <= last:
-            self.fail("a range goes up between whole numbers, such as 0..9", token)
+            self.fail("a range goes up between integers, such as 0..9", token)
         if last - first >= MAX_RANGE:
             self.fail(f"this range has more than {MAX_RANGE:,} values", token)
         self.take_steps(LISTED * (last - first + 1))

@@ -40,17 +40,15 @@ def format_value(value: object, depth: int = 0) -> str:
         inside = ", ".join(format_value(part, depth + 1) for part in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     kind = type(value).__name__
-    described = (
-        f"the value {cut_repr(value)} of type {kind}" if kind != "int" else "a huge whole number"
-    )
+    described = f"the value {cut_repr(value)} of type {kind}" if kind != "int" else "a huge integer"
     raise DomainError(
-        f"{described} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
+        f"{described} has no written form; files hold text, integers of up to {MAX_DIGITS} "
         f"digits, finite decimals, true, false, none, and tuples of these up to {MAX_DEPTH} deep"
     )
 
 
 def format_subset(values: Sequence[Hashable]) -> str:
-    """Write a subset as ``{a, b, 0..9}``; runs of three and more whole numbers become ranges."""
+    """Write a subset as ``{a, b, 0..9}``; runs of three and more integers become ranges."""
     runs = runs_of(values, MAX_RANGE)
     parts = ["..".join(map(show_value, dict.fromkeys((run[0], run[-1])))) for run in runs]
     lines = [", ".join(parts[i : i + LINE_VALUES]) for i in range(0, len(parts), LINE_VALUES)]
@@ -71,7 +69,7 @@ def equation_text(name: str, value: Hashable) -> str:
 
 
 def runs_of(values: Sequence[Hashable], most: float = math.inf) -> list[list[Hashable]]:
-    """Return values as runs of whole numbers, of three to so many, or alone.
+    """Return values as runs of integers, of three to so many, or alone.
 
     Examples
     --------
@@ -92,7 +90,7 @@ def _follows(value: Hashable, after: Hashable) -> bool:
 
 
 def is_run(values: Sequence[Hashable]) -> bool:
-    """Return whether the values are whole numbers that follow each other."""
+    """Return whether the values are integers that follow each other."""
     return all(map(_follows, values, values[1:]))
 
 
