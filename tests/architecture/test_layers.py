@@ -13,7 +13,6 @@ LAYERS = {name: layer for layer, row in enumerate(ROWS) for name in row}
 TYPE_CYCLES = {
     "pinesy.explanations.outline": "pinesy.explanations.explain",
     "pinesy.rules.propositions": "pinesy.rules.attributes",
-    "pinesy.rules.syntax.conditions": "pinesy.rules.attributes",
 }
 
 

@@ -19,7 +19,7 @@ from pinesy.rulebase.exactness import upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
-from pinesy.rules.outcomes import numbered_rules
+from pinesy.rules.outcomes import rule_numbers_text
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_subset, show_value
@@ -91,7 +91,7 @@ class Report:
             verb = "clash" if len(indices) > 1 else "excludes every value"
             texts = "; ".join(f"'{sets[clash.name].rules[j]}'" for j in indices[:SHOWN])
             of = f"{clash.count} of {data.samples} samples"
-            message = f"{numbered_rules(indices)} {verb} on {of}, such as {where}: {texts}"
+            message = f"{rule_numbers_text(indices)} {verb} on {of}, such as {where}: {texts}"
             subject = f"rules on {clash.name!r}"
             findings.append(Finding("warning", "contradiction", subject, message))
         return Report((*findings, *self.findings), self.cost, data)

@@ -185,7 +185,7 @@ def parse_attribute(text: str, attributes: Iterable[Attribute] = ()) -> Attribut
     declared = {a.name: a for a in attributes}
     reader = RulesReader(text, declared)
     if reader.token.text not in ("attribute", "number", "product"):
-        reader.missing("a declaration")
+        reader.fail_expected("a declaration")
     with open_budget():
         reader.statement()
     reader.expect_end()
@@ -343,7 +343,7 @@ class RulesReader(Reader):
 
     def _check_parameter(self, token: Token, parameters: Mapping[str, float]) -> None:
         if token.text not in ("s", "r", "certainty") or token.text in parameters:
-            self.missing("s=, r= or certainty=, once each", token)
+            self.fail_expected("s=, r= or certainty=, once each", token)
 
     # --- formulas ---
 
@@ -370,7 +370,7 @@ class RulesReader(Reader):
 
     def _operand(self) -> Statement:
         """Read a proposition, ``not f``, ``(f)``, ``exists i in ...: f``, ``exactly 2 of ...``."""
-        self.deeper("this formula nests")
+        self.enter_bracket("this formula nests")
         text = self.token.text
         if text == "not":
             self.take()
@@ -379,11 +379,11 @@ class RulesReader(Reader):
             self.take()
             result = self.formula()
             self.expect(")")
-        elif text in ("exists", "forall") and self.ahead(2) == "in":
+        elif text in ("exists", "forall") and self.peek(2) == "in":
             result = self._quantified()
-        elif text == "exactly" and self.ahead() not in _AFTER_NAME:
+        elif text == "exactly" and self.peek() not in _AFTER_NAME:
             result = self._counted(self.take().text)
-        elif text == "at" and self.ahead() in ("least", "most"):
+        elif text == "at" and self.peek() in ("least", "most"):
             result = self._counted(f"{self.take().text} {self.take().text}")
         else:
             result = self.proposition()
@@ -423,7 +423,7 @@ class RulesReader(Reader):
 
     def _operand_end(self, start: int) -> int:
         """Return the index after the operand of a formula, without reading it."""
-        for index in self.source.outside(start, len(self.tokens) - 1):
+        for index in self.source.outside_brackets(start, len(self.tokens) - 1):
             kind, text, _start = self.tokens[index]
             if text in _AFTER_OPERAND and kind in ("word", "sign") and index > start:
                 return index
@@ -510,7 +510,7 @@ class RulesReader(Reader):
     def _cuts(self) -> Iterable[Any]:
         """Read ``{30, <= 65}``, or any set of numbers."""
         start, source = self.index, self.source
-        end = source.closing(start) if self.is_sign("{") else start
+        end = source.closing_bracket(start) if self.is_sign("{") else start
         if not any(source.is_sign(i, *_MIRRORED) for i in range(start, end)):
             return self.subset()
         self.expect("{")
@@ -527,7 +527,7 @@ class RulesReader(Reader):
         if not self.accept("["):
             return 0.0
         if not self.accept("blur"):
-            self.missing("blur=")
+            self.fail_expected("blur=")
         self.expect("=")
         token = self.token
         blur = self.at(token, partial(check_number, self.value(), "blur"))
@@ -550,7 +550,7 @@ class RulesReader(Reader):
             self.seek(start)  # a variable where a name should be
             self.attribute()
         if not sign:
-            self.missing("a comparison")
+            self.fail_expected("a comparison")
         attribute = self.attribute()
         first = self._compared(token, attribute, _MIRRORED.get(sign, sign), value)
         if not self.is_sign(*_MIRRORED):
@@ -603,7 +603,7 @@ class RulesReader(Reader):
         token, name = self.new_name()
         domain = self.subset() if self.accept("in") else None
         self.expect("=")
-        if self.token.text in _AGGREGATES and self.ahead() == "(":
+        if self.token.text in _AGGREGATES and self.peek() == "(":
             self._add(start, self._aggregate(name, domain))
         else:
             self._add(start, self._expression(token, name, domain))
@@ -621,7 +621,7 @@ class RulesReader(Reader):
     def _expression(self, token: Token, name: str, domain: Sequence[Hashable] | None) -> Cascade:
         """Read ``left + right``."""
         grammar = ExpressionReader(self, self.attributes)
-        attributes = list(dict.fromkeys(grammar.either().names()))
+        attributes = list(dict.fromkeys(grammar.disjunction().names()))
         text, _pattern = grammar.texts()
         if not attributes:
             self.fail(f"the function {name!r} uses no attribute: it is always the same", token)

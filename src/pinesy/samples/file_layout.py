@@ -394,7 +394,7 @@ class Layout:
         value = value if isinstance(value, str) else text
         if attribute.scale is not None:
             cure = self.options.cure(text)
-            raise DataError(f"{attribute.scale.refuse(name, value)}{cure}")
+            raise DataError(f"{attribute.scale.invalid_value_error(name, value)}{cure}")
         hint = suggestion(value, value_texts(attribute))
         raise DataError(f"attribute {name!r} has no value {text:.80}{hint}")
 
