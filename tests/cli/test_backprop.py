@@ -184,7 +184,7 @@ def test_the_table_of_beliefs(pinesy: Run) -> None:
 def test_long_tables_are_shortened_unless_all_is_wanted(
     pinesy: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "SHOWN", 4)
+    monkeypatch.setattr(output, "MAX_SHOWN", 4)
     monkeypatch.setattr(backprop_command, "PAGE", 3)
     monkeypatch.setattr(backprop_command, "INPUTS", 1)
     shown = pinesy("backprop", RULES, TRAIN, "--format", "table").stdout

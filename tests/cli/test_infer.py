@@ -350,7 +350,7 @@ def test_a_bar_only_if_it_takes_long_on_a_terminal(
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     batches = [Batch(np.ones((1000, 1)), range(1000), position) for position in (40, 80)]
-    with closing(output.watched(batches, name, 100)) as seen:
+    with closing(output.with_progress(batches, name, 100)) as seen:
         for _ in seen:
             deadline = time.monotonic() + (30.0 if drawn else 0.1)
             while not stream.getvalue() and time.monotonic() < deadline:

@@ -113,7 +113,7 @@ def infer(
     if not meaning.is_compiled:
         options.refuse_options((level is not None, "--level", "levels are of possibilities"))
     if meaning.reads == "probabilities":
-        file_options = options.probable(file_options)
+        file_options = options.invertible_options(file_options)
     calibrated = None
     if level is not None:
         calibrated = options.calibrated_rules(rules, file_options.transform, [level])

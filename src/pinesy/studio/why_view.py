@@ -22,7 +22,7 @@ MODES = ("smallest", "fewest", "values")
 
 
 def conclusions(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the attributes that rules conclude on, the final ones first."""
+    """Return the attributes that rules conclude on, outputs first."""
     rules, calibrated = session.work.rules, session.work.calibrated
     final = [a.name for a in rules.outputs]
     others = [s.output.name for s in reversed(rules.order) if s.output.name not in final]
@@ -123,7 +123,7 @@ def _why_not_data(answer: WhyNot | LevelWhyNot) -> dict[str, Any]:
 
 
 def _contents(change: Change) -> dict[str, Any]:
-    """Return the changed inputs as the page holds them, to be tried."""
+    """Return the changed inputs in the form of the page."""
     values = change.values if isinstance(change, ValueChange) else {}
     contents = {}
     for name in change.readings:
