@@ -68,13 +68,13 @@ def show(
 
 @dataclass(frozen=True)
 class RuleBasePrinter(Shortening):
-    """Prints parts of a rule base, shortened unless `everything` is wanted."""
+    """Prints parts of a rule base, shortened unless `everything` is set."""
 
     console: Console
     everything: bool = False
 
     def summary(self, cascade: Cascade) -> None:
-        """Print one line on the whole."""
+        """Print one line with the sizes of the rule base."""
         rules = sum(map(len, cascade.rule_sets))
         names = [self._names([a.name for a in part]) for part in (cascade.inputs, cascade.outputs)]
         sizes = f"{count_text(len(cascade.rule_sets), 'rule set')}, {count_text(rules, 'rule')}"
@@ -120,7 +120,7 @@ class RuleBasePrinter(Shortening):
         self._note(n_left, "rule")
 
     def partition(self, rule_set: RuleSet) -> None:
-        """Print the cells that the conclusions cut the output's domain into."""
+        """Print the cells of the partition of the output's domain."""
         partition = rule_set.partition
         pairs = list(zip(partition.tuples, partition.cells(rule_set.output.domain), strict=True))
         first_cells, n_left = self.first(pairs, ROWS)

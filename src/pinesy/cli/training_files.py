@@ -101,12 +101,12 @@ class TrainingFiles:
 
 
 def identity(path: Path, digest: str) -> dict[str, Any]:
-    """Return what is noted of a file."""
+    """Return the record of a file in the provenance of a model."""
     return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
 
 
 def provenance(rules: Path, transform: str, model: LearnedRules | None) -> dict[str, Any]:
-    """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
+    """Return the provenance of a model without its data: the rules, or the earlier model's."""
     if model is None:
         noted = identity(rules, hashlib.sha256(rules.read_bytes()).hexdigest())
         return {"rules": noted, "transform": transform, "data": []}

@@ -143,7 +143,7 @@ def undo_label(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def consequences(session: Session, payload: Payload) -> dict[str, Any]:
-    """Begin to learn with the labels of the file and with the changed ones; report the difference.
+    """Start to learn from the original and from the edited labels; report the difference.
 
     Payload: ``method`` of learning.
     """
@@ -157,9 +157,9 @@ def consequences(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def decision_report(session: Session, name: str | None) -> dict[str, Any]:
-    """Return accuracy, curve, confusion and rules that decide, and coverage where levels are.
+    """Return accuracy, selective accuracy, confusions, deciding rules, and coverage of sets.
 
-    What is long is cut to what matters most.
+    Long lists are cut to their first entries.
     """
 
     def make() -> dict[str, Any]:

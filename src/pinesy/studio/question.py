@@ -32,7 +32,7 @@ LIMIT = 6
 
 
 def read_sample(session: Session, sample: object) -> tuple[dict[str, Any], dict[str, Image]]:
-    """Return the evidence on every input that a sample of the page gives, and images of inputs.
+    """Return the evidence on all inputs of a sample from the page, and images by input.
 
     Images were drawn, or are those of the row of the data.
     """

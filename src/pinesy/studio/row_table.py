@@ -19,11 +19,11 @@ Images = Mapping[str, npt.NDArray[np.uint8]]
 
 
 class RowTable:
-    """Samples by their index; the first can be used while others are read.
+    """Samples by index, read in the background; they can be used while others are read.
 
     Parameters
     ----------
-    batches : begins to read; None where there is no data
+    batches : starts reading, and returns batches; None without data
     inputs : the attributes, in the order of the columns of the evidence
     images : for inputs, by name, the image (h, w) of each sample, where there are some
 
@@ -128,7 +128,7 @@ class RowTable:
 
 @dataclass(frozen=True)
 class LabelEdit:
-    """Another label of one sample.
+    """An edited label of one sample.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ PAPER = 32
 
 
 def form(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the attributes, with what their controls and bars need.
+    """Return the attributes, with the data of their controls and bars.
 
     Roles are those of `roles_of`; `pictured` names the inputs that a network reads.
     """
@@ -142,9 +142,9 @@ def digit(_session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def infer(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return the degrees of the attributes in `shown`, the heights behind them, and outcomes.
+    """Return degrees, heights and outcomes of the attributes in `shown`.
 
-    A height below 1 is a contradiction; `outcomes` has codes, `verdicts` has them in words. Cost:
+    A height below 1 is a contradiction; `outcomes` has codes, `verdicts` texts. Cost:
     the inference of all attributes, and the reading of those shown.
     """
     rules = session.work.rules
@@ -178,7 +178,7 @@ def _full_program(rules: Cascade) -> Program:
 
 
 def path(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return what decides the outputs: the attributes that their explanations rest on, and links.
+    """Return the attributes, and links, that the explanations of the outputs use.
 
     Where rules contradict each other, `clashes` names the attributes that they do on.
     """
@@ -198,11 +198,11 @@ def path(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def as_digit(image: Image) -> Image:
-    """Return the image as those of MNIST that a drawing, or a picture of any size, becomes.
+    """Return a drawing, or a picture of any size, as an image like those of MNIST.
 
     A digit of MNIST is ink on black paper (0 paper, 255 ink), its larger side scaled to 20 pixels,
     in an image of 28 x 28 whose middle is the ink's centre of mass.
-    Dark ink on light paper is turned round: the paper is what most of the border is.
+    Dark ink on light paper is inverted: the paper is what most of the border is.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def as_digit(image: Image) -> Image:
 
 
 def averages(size: int, new: int) -> FloatArray:
-    """Return the matrix (new, size) that averages pixels over the areas of new ones.
+    """Return the matrix (new, size) that resamples pixels by area averaging.
 
     Examples
     --------

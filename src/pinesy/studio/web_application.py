@@ -79,9 +79,9 @@ def views(session: Session, _payload: Payload) -> dict[str, Any]:
 
 
 def state(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return what the header shows, and the version that makes views load again.
+    """Return the content of the header, and the version, on which views reload.
 
-    ``changed`` names the files that are no longer what was read.
+    ``changed`` names the files that changed on disk.
     """
     rows = session.rows
     return {
@@ -128,7 +128,7 @@ def stop(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def page(session: Session, payload: Payload) -> dict[str, str]:
-    """Return one file to send, its name and content: rules, the sample of now, and some rows.
+    """Return the name and content of the page in one file: rules, current sample, some rows.
 
     See docs/one-file-page.md.
     """
@@ -359,7 +359,7 @@ def serve(
 
 @contextmanager
 def redirect_file(address: str) -> Iterator[Path]:
-    """Write a page that leads to an address, and remove it in the end.
+    """Write a page that redirects to an address, and delete it after the block.
 
     Only this user can read it. A browser is started with the path of the file, because every user
     of the machine can read the command line of a program.

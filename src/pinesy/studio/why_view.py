@@ -76,7 +76,7 @@ def _levels(question: Question, level: float) -> dict[str, Any]:
 
 
 def ask_why_not(session: Session, payload: Payload) -> dict[str, Any]:
-    """Begin to answer why a value did not win; return the status of the job.
+    """Start the job of "why not this value"; return its status.
 
     Payload: as for `explain`, with ``place``; ``mode``, ``keep`` (inputs that may not change),
     ``seconds`` that the search for a change may take, ``instead`` (a job that nobody waits for).
@@ -144,7 +144,7 @@ def _fixed_inputs(names: object, question: Question) -> list[str] | None:
 
 
 def copy(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return the explanation as text, JSON or a picture, whole, to be copied or saved.
+    """Return the full explanation as text, JSON or SVG, to copy or save.
 
     Payload: as for `explain`, with ``form``, and ``job`` of a why-not that belongs to it.
     """
