@@ -252,7 +252,7 @@ def test_wrong_usage(pinesy: Run) -> None:
     assert "street has one already" in told(result.stderr)
     result = pinesy("backprop", RULES, TRAIN, "-o", TRAIN)
     assert result.exit_code == 2
-    assert "is read from too, and would be lost" in told(result.stderr)
+    assert "is an input too, and would be overwritten" in told(result.stderr)
 
 
 def test_names_and_values_may_hold_equals_signs(pinesy: Run, tmp_path: Path) -> None:

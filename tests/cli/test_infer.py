@@ -364,7 +364,7 @@ def test_what_is_read_is_not_overwritten(pinesy: Run, rules: Path, data: Path) -
     for source in (data, rules):
         result = pinesy("infer", rules, data, "-o", source, "--format", "jsonl")
         assert result.exit_code == 2
-        assert "is read from too, and would be lost" in told(result.stderr)
+        assert "is an input too, and would be overwritten" in told(result.stderr)
     assert (data.read_bytes(), rules.read_bytes()) == before
 
 
