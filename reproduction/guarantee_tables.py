@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from pinesy._common.files import writing_bytes
+from pinesy._common.files import atomic_bytes
 from pinesy._common.validation import printable
 from reproduction.groups import figure
 from reproduction.guarantees import LEVELS, read_guarantees
@@ -109,7 +109,7 @@ def draw(records: list[dict[str, Any]], path: Path) -> None:
     plots[0].set_ylabel("true answers in their sets, %")
     plots[-1].legend(fontsize=8, loc="lower right")
     sheet.tight_layout()
-    with writing_bytes(path) as stream:
+    with atomic_bytes(path) as stream:
         sheet.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
 
 

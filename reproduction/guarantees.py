@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import Cascade, calibrate
-from pinesy._common.files import read_text, writing
+from pinesy._common.files import atomic_text, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.problems import addition_labels, addition_samples, sudoku_labels, sudoku_samples
 from reproduction.experiments import Experiment
@@ -215,7 +215,7 @@ def guarantees(
         about = {"format": FORMAT, "problem": experiment.problem, "size": experiment.size}
         records.append({**about, **record, "digit_accuracy": right, "network": reading.network})
         directory.mkdir(parents=True, exist_ok=True)
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             stream.write("".join(json.dumps(split_line) + "\n" for split_line in records))
     say(f"{experiment.problem}-{experiment.size}: {len(todo)} splits (digits {100 * right:.2f} %)")
 

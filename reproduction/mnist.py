@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.console import notice, progress
-from pinesy._common.files import cache_directory, scratch_directory, writing_bytes
+from pinesy._common.files import atomic_bytes, cache_directory, scratch_directory
 from pinesy.exceptions import DataError
 
 Bytes = npt.NDArray[np.uint8]
@@ -194,7 +194,7 @@ def _keep(cached: Path, fresh: dict[str, bytes]) -> None:
     try:
         for name, content in fresh.items():
             cached.mkdir(parents=True, exist_ok=True)
-            with writing_bytes(cached / name) as stream:
+            with atomic_bytes(cached / name) as stream:
                 stream.write(content)
     except (DataError, OSError) as error:
         warnings.warn(

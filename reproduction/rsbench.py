@@ -21,7 +21,7 @@ from pinesy import (
     check_concepts,
     shortcuts,
 )
-from pinesy._common.files import made, read_text, writing
+from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.nets import (
     START,
@@ -260,7 +260,7 @@ def do_runs(
 
     A run that was stopped goes on from the checkpoints of its trainings, in the directory `work`.
     """
-    directory = made(place_of(results, task, pairs_known))
+    directory = make_directory(place_of(results, task, pairs_known))
     for run in runs:
         path = directory / f"{run:02d}.json"
         if path.exists():
@@ -276,7 +276,7 @@ def do_runs(
             say=say,
             **how,
         )
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
         say(f"record in {path}")
     return read_runs(directory)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
-from pinesy._common.files import delete_leftovers, made, read_text, writing
+from pinesy._common.files import atomic_text, delete_leftovers, make_directory, read_text
 from pinesy.exceptions import DataError, DomainError, PinesyError
 from reproduction.experiments import Experiment
 
@@ -103,10 +103,10 @@ class Store:
     def write(self, experiment: Experiment, record: Mapping[str, Any]) -> None:
         """Write the record of an experiment; the file takes its name once it is whole."""
         path = self.path(experiment)
-        made(path.parent)
+        make_directory(path.parent)
         content = {"format": FORMAT, **experiment.fields, **record}
         text = json.dumps(content, indent=1, allow_nan=False)
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             stream.write(text + "\n")
 
     def write_cases(
@@ -114,10 +114,10 @@ class Store:
     ) -> None:
         """Write explained samples of an experiment, or of a trial of it, beside its record."""
         path = self._cases_path(experiment)
-        made(path.parent)
+        make_directory(path.parent)
         name = f"{trial} {experiment}".lstrip()
         titled = [{**case, "title": f"{name}: {case['title']}"} for case in cases]
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             stream.write(json.dumps({"format": CASES, "cases": titled}, indent=1) + "\n")
 
     def _cases_path(self, experiment: Experiment) -> Path:

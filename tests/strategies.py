@@ -102,7 +102,7 @@ FEW_DOMAINS = st.sampled_from(
 
 @st.composite
 def attributes(draw: Draw, name: str | None = None, odd: bool = True) -> Attribute:
-    """A plain attribute: a range of whole numbers, or (where `odd`) values of mixed kinds."""
+    """A plain attribute: a range of integers, or (where `odd`) values of mixed kinds."""
     name = draw(NAMES) if name is None else name
     return Attribute(name, draw(MIXED_DOMAINS if odd and draw(st.booleans()) else FEW_DOMAINS))
 

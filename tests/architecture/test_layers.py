@@ -12,7 +12,6 @@ LAYERS = {name: layer for layer, row in enumerate(ROWS) for name in row}
 #: Imports for types alone that close a cycle today, by the module that has them.
 TYPE_CYCLES = {
     "pinesy.rules.propositions": "pinesy.rules.attributes",
-    "pinesy.rules.syntax.conditions": "pinesy.rules.attributes",
 }
 
 

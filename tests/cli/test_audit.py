@@ -251,7 +251,7 @@ def test_outputs_that_cannot_be_are_refused_at_once(
     before = data.read_bytes()
     done = pinesy("audit", weather.RULES, data, "-o", data)
     assert (done.exit_code, data.read_bytes()) == (2, before)
-    assert "is read from too, and would be lost" in weather.told(done.stderr)
+    assert "is an input too, and would be overwritten" in weather.told(done.stderr)
     rules = tmp_path / "rules.json"
     library.save(WEATHER, rules)
     assert pinesy("audit", rules, data, "-o", rules).exit_code == 2

@@ -184,7 +184,7 @@ def test_the_table_of_beliefs(pinesy: Run) -> None:
 def test_long_tables_are_shortened_unless_all_is_wanted(
     pinesy: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "SHOWN", 4)
+    monkeypatch.setattr(output, "MAX_SHOWN", 4)
     monkeypatch.setattr(backprop_command, "PAGE", 3)
     monkeypatch.setattr(backprop_command, "INPUTS", 1)
     shown = pinesy("backprop", RULES, TRAIN, "--format", "table").stdout
@@ -252,7 +252,7 @@ def test_wrong_usage(pinesy: Run) -> None:
     assert "street has one already" in told(result.stderr)
     result = pinesy("backprop", RULES, TRAIN, "-o", TRAIN)
     assert result.exit_code == 2
-    assert "is read from too, and would be lost" in told(result.stderr)
+    assert "is an input too, and would be overwritten" in told(result.stderr)
 
 
 def test_names_and_values_may_hold_equals_signs(pinesy: Run, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ def test_notes_are_printed_and_are_fine(pinesy: Run, rules: Path) -> None:
     assert "note: rules on 'size': the values {\"rather large\"} are in no" in result.stdout
     assert "cost: 3 rule sets, 16 rules, " in result.stdout
     assert (
-        "note: attribute 'total': its degrees, and what rests on them, are upper" in result.stdout
+        "note: attribute 'total': its degrees, and those inferred from them, are upper"
+        in result.stdout
     )  # as s is 0.1
     assert result.stdout.endswith("0 warnings, 2 notes\n")
 

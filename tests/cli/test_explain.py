@@ -341,7 +341,7 @@ def test_the_data_are_not_written_over(pinesy: Run, rules: Path, tmp_path: Path)
     data.write_text(LINE)
     result = pinesy("explain", rules, data, "--attribute", "total", "-o", data)
     assert result.exit_code == 2
-    assert "is read from too, and would be lost" in told(result.stderr)
+    assert "is an input too, and would be overwritten" in told(result.stderr)
     assert data.read_text() == LINE
 
 

@@ -104,5 +104,5 @@ def test_outputs_that_cannot_be(pinesy: Run, rules: Path, tmp_path: Path) -> Non
     own.symlink_to(rules)
     told = pinesy("export", "page", rules, "-o", own)
     assert told.exit_code == 2
-    assert "is read from too" in plain(told.stderr)
+    assert "is an input too" in plain(told.stderr)
     assert pinesy("export", "page", rules).exit_code == 2

@@ -41,7 +41,7 @@ def scores(told: str) -> dict[str, float]:
 def run_with(
     pinesy: Run, monkeypatch: pytest.MonkeyPatch, misread: dict[int, int], page: Path
 ) -> tuple[str, dict[str, float]]:
-    monkeypatch.setattr(image_demo, "trained_network", lambda _seen: (Reader(misread), "trained"))
+    monkeypatch.setattr(image_demo, "train_network", lambda _seen: (Reader(misread), "trained"))
     result = pinesy("demo", "-o", page)
     assert result.exit_code == 0, result.stderr
     return result.stdout, scores(result.stdout)

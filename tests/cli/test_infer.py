@@ -350,7 +350,7 @@ def test_a_bar_only_if_it_takes_long_on_a_terminal(
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     batches = [Batch(np.ones((1000, 1)), range(1000), position) for position in (40, 80)]
-    with closing(output.watched(batches, name, 100)) as seen:
+    with closing(output.with_progress(batches, name, 100)) as seen:
         for _ in seen:
             deadline = time.monotonic() + (30.0 if drawn else 0.1)
             while not stream.getvalue() and time.monotonic() < deadline:
@@ -364,7 +364,7 @@ def test_what_is_read_is_not_overwritten(pinesy: Run, rules: Path, data: Path) -
     for source in (data, rules):
         result = pinesy("infer", rules, data, "-o", source, "--format", "jsonl")
         assert result.exit_code == 2
-        assert "is read from too, and would be lost" in told(result.stderr)
+        assert "is an input too, and would be overwritten" in told(result.stderr)
     assert (data.read_bytes(), rules.read_bytes()) == before
 
 

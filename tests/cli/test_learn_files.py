@@ -129,7 +129,7 @@ def test_samples_are_not_overwritten(
     given = ["data.json"] if option == "DATA" else [weather.TRAIN, option, "data.json"]
     done = pinesy("learn", weather.RULES, *given, "-o", data)  # by another name
     assert done.exit_code == 2
-    assert "is read from too, and would be lost" in weather.told(done.stderr)
+    assert "is an input too, and would be overwritten" in weather.told(done.stderr)
     assert data.read_bytes() == weather.TRAIN.read_bytes()
 
 

@@ -15,7 +15,7 @@ import numba
 import pytest
 
 from pinesy._common import console, jit
-from pinesy._common.threads import share
+from pinesy._common.threads import run_on_threads
 
 KERNELS = """
 from numba.core import types
@@ -80,7 +80,7 @@ def test_a_kernel_is_compiled_anew_if_loops_of_other_modules_changed(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(place).twice(1)
-    monkeypatch.setattr(jit, "_all_kernels", lambda: "another source")
+    monkeypatch.setattr(jit, "_source_digest", lambda: "another source")
     changed = load(place)
     assert (changed.twice(4), from_disk(changed.twice)) == (8, False)
 
@@ -145,7 +145,7 @@ def test_threads_that_cannot_be_started_are_said(
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", submit)
     with pytest.warns(RuntimeWarning, match="fewer threads .* can't start new thread; PINESY_NUM"):
-        done = share(list, range(100), 4)
+        done = run_on_threads(list, range(100), 4)
     assert sorted(task for tasks in done for task in tasks) == list(range(100))
     assert len(done) == 1 + given
 
@@ -153,10 +153,10 @@ def test_threads_that_cannot_be_started_are_said(
 FORKED = """
 import os, threading, time
 import few_kernels
-from pinesy._common.threads import share
+from pinesy._common.threads import run_on_threads
 
 def work():
-    return sum(share(lambda tasks: sum(map(few_kernels.thrice, tasks)), range(100), 3))
+    return sum(run_on_threads(lambda tasks: sum(map(few_kernels.thrice, tasks)), range(100), 3))
 
 compiling = threading.Thread(target=few_kernels.twice, args=(1,))
 compiling.start()
@@ -186,8 +186,8 @@ def test_loading_what_is_stored_is_not_called_compiling(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(console, "NOTICE_AFTER", 0.0)
-    console._say.cache_clear()
+    console._print_once.cache_clear()
     for told in ("pinesy: compiling its kernels (once on this machine, some seconds) ...\n", ""):
         assert load(place).twice(4) == 8
         assert capsys.readouterr().err == told
-        console._say.cache_clear()
+        console._print_once.cache_clear()

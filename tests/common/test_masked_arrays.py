@@ -28,7 +28,7 @@ VALUES = np.ma.masked_array([0, 1], mask=[False, True])
     ("call", "where"),
     [
         (lambda: RULES.infer({"a": HIDDEN}), r"attribute 'a': .* the first at \(1, 1\)"),
-        (lambda: RULES.infer(HIDDEN), r"the array of inputs: .* hides 1 of its numbers"),
+        (lambda: RULES.infer(HIDDEN), r"the array of inputs: .* with 1 masked entries"),
         (lambda: RULES.infer({"a": VALUES}), "attribute 'a': .* the first at 1; .* give None"),
         (lambda: learn(RULES, {"a": ROWS}, {"b": VALUES}), "the target of 'b': .* the first at 1"),
         (lambda: antipignistic(HIDDEN), "a distribution: a masked array"),

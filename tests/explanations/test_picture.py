@@ -147,7 +147,7 @@ def test_bad_images(images: Any, error: type[Exception], message: str) -> None:
 
 @pytest.mark.parametrize("name", ["depth", "limit", "nodes"])
 def test_bad_limits(name: str) -> None:
-    with pytest.raises(DomainError, match=f"{name} is 0; it must be a whole number from 1 on"):
+    with pytest.raises(DomainError, match=f"{name} is 0; it must be an integer from 1 on"):
         picture(glucose(), **{name: 0})  # type: ignore[arg-type]
 
 

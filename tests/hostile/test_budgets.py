@@ -233,7 +233,7 @@ def test_the_limit_can_be_raised_and_lowered(
     assert len(parse(text, max_values=124).attributes) == 5
     for wrong in ("-1", "many", "9" * 99):
         monkeypatch.setenv("PINESY_MAX_VALUES", wrong)
-        with raises_saying(DomainError, "PINESY_MAX_VALUES is", "whole number"):
+        with raises_saying(DomainError, "PINESY_MAX_VALUES is", "integer"):
             parse(text)
     with raises_saying(DomainError, "max_values is 0"):
         parse(text, max_values=0)

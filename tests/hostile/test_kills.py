@@ -31,7 +31,7 @@ def test_what_a_living_writer_has_begun_is_left_alone(tmp_path: Path) -> None:
     left.write_text("half")
     save(rules, path)
     assert left.exists()  # it is too young to be told from one that is being written
-    with files.writing(path) as stream:
+    with files.atomic_text(path) as stream:
         (begun,) = (p for p in tmp_path.glob(".*.tmp") if p != left)
         for one in (left, begun):
             os.utime(one, (0, 0))

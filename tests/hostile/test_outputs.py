@@ -29,7 +29,7 @@ def test_no_command_writes_over_what_it_reads(
         before = source.read_bytes()
         result = pinesy(*(read.get(a, a) for a in arguments), "-o", output)
         assert result.exit_code == 2, result.output
-        assert "is read from too" in " ".join(result.output.replace("│", " ").split())
+        assert "is an input too" in " ".join(result.output.replace("│", " ").split())
         assert source.read_bytes() == before
 
 

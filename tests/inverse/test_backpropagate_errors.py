@@ -79,7 +79,7 @@ def test_bad_inputs(target: Any, inputs: Any, kind: type[Exception], message: st
 
 @pytest.mark.parametrize("limit", [-1, 1.5, True, None])
 def test_bad_limits(limit: Any) -> None:
-    with pytest.raises(DataError, match=r"limit is .*; it must be a whole number, at least 0"):
+    with pytest.raises(DataError, match=r"limit is .*; it must be an integer, at least 0"):
         backpropagate(WET, None, "wet", limit=limit)
 
 

@@ -42,7 +42,7 @@ def test_the_defaults_are_those_of_the_experiments() -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        ({"count": 0}, ["count is 0", "whole number, at least 1"]),
+        ({"count": 0}, ["count is 0", "integer, at least 1"]),
         ({"count": 2.5}, ["count is 2.5"]),
         ({"count": True}, ["count is True"]),
         ({"power": 0.5}, ["power is 0.5", "at least 1"]),
@@ -260,7 +260,7 @@ def test_a_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- errors ------------------------------------------------------------------------------------
 
 ERRORS: list[tuple[dict[str, Any], type[PinesyError], list[str]]] = [
-    ({"stagnation": 0}, DataError, ["stagnation is 0", "whole number, at least 1"]),
+    ({"stagnation": 0}, DataError, ["stagnation is 0", "integer, at least 1"]),
     ({"stagnation": 1.5}, DataError, ["stagnation is 1.5"]),
     ({"min_improvement": -0.1}, DataError, ["min_improvement is -0.1", "at least 0"]),
     ({"min_improvement": float("nan")}, DataError, ["min_improvement is nan"]),

@@ -266,7 +266,7 @@ def test_no_rules_at_all() -> None:
         ([], ["attribute 'a' has an empty domain", "at least one value"]),
         ([0, 1, 0], ["attribute 'a': the value 0 at index 2 equals an earlier one"]),
         ([1, True], ["the value True at index 1", "1 == 1.0 == True"]),
-        ([float("nan")], ["the value nan at index 0", "not even itself"]),
+        ([float("nan")], ["the value nan at index 0", "is NaN"]),
         ([[0, 1]], ["attribute 'a': the value [0, 1] is not hashable", "use a tuple"]),
         ([{}], ["attribute 'a': the value {} is not hashable"]),
     ],

@@ -160,7 +160,7 @@ def test_an_attribute_that_is_true_or_false_is_a_proposition() -> None:
         ("if exists i in 1..4: p[i] == 1 then b == 1", 22, ["'p_4' is not declared", "with i = 4"]),
         ("if at least 2 of p[1] == 1 then b == 1", 18, ["expected '(', found 'p'"]),
         ("if at least 2 (p[1] == 1) then b == 1", 15, ["expected 'of', found '('"]),
-        ("if at least x of (p[1] == 1) then b == 1", 13, ["'x'; it must be a whole number"]),
+        ("if at least x of (p[1] == 1) then b == 1", 13, ["'x'; it must be an integer"]),
         ("if at least 1 of () then b == 1", 13, ["a formula needs at least one proposition"]),
         ("if " + "not " * 60 + "p[1] == 1 then b == 1", 204, ["nests more than 50 deep"]),
         ("if " + "(" * 60 + "p[1] == 1 then b == 1", 54, ["nests more than 50 deep"]),

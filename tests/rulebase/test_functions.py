@@ -609,9 +609,9 @@ def test_messages_of_aggregates() -> None:
             call("f", [LEFT, LEFT])
     with raises_saying(DomainError, "'word'", "'a'", "numbers"):
         sum_of("f", [LEFT, words])
-    with raises_saying(DomainError, "'half'", "0.5", "whole numbers"):
+    with raises_saying(DomainError, "'half'", "0.5", "integers"):
         sum_of("f", [LEFT, halves], modulo=2)
-    with raises_saying(DomainError, "'half'", "0.5", "whole numbers"):
+    with raises_saying(DomainError, "'half'", "0.5", "integers"):
         parity_of("f", [halves])
     with raises_saying(DomainError, "modulo is 0"):
         sum_of("f", [LEFT], modulo=0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pinesy import Attribute, Cascade, Iff, RuleSet, parse
-from pinesy._common.caching import MOST
+from pinesy._common.caching import MAX_RESULTS
 from pinesy.engine.rule_set_kinds import circuit_of
 from pinesy.engine.templates import _cached_template, rule_template
 from pinesy.engine.wide import wide_set
@@ -91,7 +91,7 @@ def test_programs_of_propositions_are_held_up_to_a_number() -> None:
     first, second = other.isin({0, 1}), other.isin({2, 3})
     program = weakref.ref(rules.compile([first]))
     assert rules.compile([first]) is program()
-    for pair in islice(combinations(range(4, 40), 2), MOST - 1):
+    for pair in islice(combinations(range(4, 40), 2), MAX_RESULTS - 1):
         rules.compile([other.isin(pair)])
     assert rules.compile([first]) is program()
     rules.compile([second])

@@ -10,7 +10,7 @@ from pinesy import Attribute, If, RuleSet, parse
 from pinesy._common.masks import contains
 from pinesy.engine.rule_set_kinds import circuit_of
 from pinesy.rulebase import check
-from pinesy.rulebase.check import _compatible, _range_of, _redundant_rules
+from pinesy.rulebase.check import _compatible, _redundant_rules, _term_range
 from pinesy.rules.syntax.writer import show_value
 from strategies import rule_sets
 
@@ -26,7 +26,7 @@ def conflicts(rule_set: RuleSet) -> Iterator[str]:
 def bounds(rule_set: RuleSet) -> Iterator[str]:
     """What every rule leaves of every value."""
     for place, value in enumerate(rule_set.output.domain):
-        terms = [_range_of(r, contains(r.conclusion.mask, place)) for r in rule_set.rules]
+        terms = [_term_range(r, contains(r.conclusion.mask, place)) for r in rule_set.rules]
         shown = show_value(value)
         if (high := min(t[1] for t in terms)) < 1.0:
             yield f"the value {shown} can never be fully possible: at most {high:g}"
@@ -56,7 +56,7 @@ KNOWN = [Attribute("a", range(3)), Attribute("b", range(3))]
 
 @given(rule_sets(KNOWN, Attribute("out", range(4)), max_rules=7))
 def test_the_same_as_pair_by_pair(rule_set: RuleSet) -> None:
-    assert [text for _, _, text in check._conflicts(rule_set)] == [*conflicts(rule_set)]
+    assert [text for _, _, text in check._find_conflicts(rule_set)] == [*conflicts(rule_set)]
     assert [text for _, _, text in check._bounds(rule_set)] == [*bounds(rule_set)]
     kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     assert _redundant_rules(kind) == redundant(rule_set)
@@ -84,12 +84,12 @@ def test_what_is_not_listed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     rule_set = many(12)
     every = [*conflicts(rule_set)]
     monkeypatch.setattr(check, "PAIRS_LISTED", 20)
-    *found, last = [text for _, _, text in check._conflicts(rule_set)]
+    *found, last = [text for _, _, text in check._find_conflicts(rule_set)]
     assert found == every[: len(found)]
     assert 20 <= len(found) < len(every)
     assert last.startswith(f"{len(every) - len(found)} more pairs of rules")
     monkeypatch.setattr(check, "PAIRS_WORK", 0)
-    assert [*check._conflicts(rule_set)][-1] == (
+    assert [*check._find_conflicts(rule_set)][-1] == (
         "note",
         "not checked",
         "too many values and rules to find all conflicts: only pairs with rules 1 to 0 are looked "

@@ -205,7 +205,7 @@ def test_loops_are_python_loops(low: int, size: int, block: bool, nested: bool) 
         ("\nlet k = 2 if k == 1 then c == 1", 14, ["'k' is a variable here, not a name"]),
         ("\nlet k = 2 if a[k-1] == 1 then d == 1", 31, ["attribute 'd' is not declared"]),
         ("\nlet k = 2 let j = 1 if a[k-j] == 1", 26, ["a minus takes spaces around it"]),
-        ("\nif a[0.5] == 1 then c == 1", 9, ["an index is a whole number or a word; got 0.5"]),
+        ("\nif a[0.5] == 1 then c == 1", 9, ["an index is an integer or a word; got 0.5"]),
         ("\nif a[] == 1 then c == 1", 6, ["expected an index, found ']'"]),
         ("\nif b < 3 then c == 1", 8, ["'<' compares numbers", "list the values"]),
         ("\nif a[1] < red then c == 1", 11, ["'<' compares numbers"]),

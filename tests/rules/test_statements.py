@@ -68,7 +68,7 @@ def test_the_defaults_of_each_word() -> None:
 
 def test_bad_certainties() -> None:
     start = If(FEVER.isin({"yes"}))
-    with raises_saying(RuleSetError, "certainty=0.9 is another word for r", "one of them"):
+    with raises_saying(RuleSetError, "certainty=0.9 sets r", "one of them"):
         start.then(MEASLES.isin({"yes"}), r=0.2, certainty=0.9)
     with raises_saying(DegreeError, "the certainty of a rule is 1.2", "[0, 1]"):
         start.then(MEASLES.isin({"yes"}), certainty=1.2)

@@ -70,8 +70,8 @@ def test_a_job_that_there_is_not(number: Any) -> None:
 def test_jobs_wait_for_their_turn_and_too_many_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(background_jobs, "RUNNING", 1)
-    monkeypatch.setattr(background_jobs, "WAITING", 1)
+    monkeypatch.setattr(background_jobs, "MAX_RUNNING", 1)
+    monkeypatch.setattr(background_jobs, "MAX_WAITING", 1)
     monkeypatch.setattr(background_jobs, "PATIENCE", 0.0)
     jobs = Jobs()
     first, second = jobs.start("count", endless()), jobs.start("count", endless())
@@ -86,7 +86,7 @@ def test_jobs_wait_for_their_turn_and_too_many_are_refused(
 
 
 def test_old_jobs_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background_jobs, "REMEMBERED", 2)
+    monkeypatch.setattr(background_jobs, "MAX_ENDED", 2)
     jobs = Jobs()
     numbers = [jobs.start("sum", lambda: 1).number for _ in range(5)]
     with pytest.raises(DataError, match="ended long ago"):

@@ -16,7 +16,7 @@ import pytest
 
 from pinesy.studio import Session
 from pinesy.studio.guard import TOKEN_HEADER
-from pinesy.studio.session import REMEMBERED, Payload, RememberedReports
+from pinesy.studio.session import MAX_REPORTS, Payload, ReportCache
 from pinesy.studio.web_application import ENDPOINTS, THREADS
 from studio.conftest import ask, client_of
 
@@ -119,7 +119,7 @@ def test_an_interrupt_ends_a_studio_whose_requests_do_not_end(rules: Path) -> No
 
 
 def test_a_report_is_made_once_for_all_who_ask_meanwhile() -> None:
-    reports, made, go = RememberedReports(), [], Event()
+    reports, made, go = ReportCache(), [], Event()
 
     def make() -> str:
         made.append(1)
@@ -131,6 +131,6 @@ def test_a_report_is_made_once_for_all_who_ask_meanwhile() -> None:
         go.set()
         assert [one.result() for one in waiting] == ["report"] * 5
     assert len(made) == 1
-    for number in range(REMEMBERED):
+    for number in range(MAX_REPORTS):
         reports.get(number, lambda: "other")
     assert reports.get("key", lambda: "made again") == "made again"

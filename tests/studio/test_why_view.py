@@ -89,7 +89,7 @@ def test_copies(client: TestClient, form: str, begins: str) -> None:
         ("explain", {"attribute": "sky"}, "the rules conclude on no attribute 'sky'"),
         ("explain", {"attribute": ["x"]}, "the rules conclude on no attribute"),
         ("explain", {"attribute": "sailing", "place": 2}, "sailing has 2 values; got place 2"),
-        ("explain", {"attribute": "sailing", "place": "no"}, "must be a whole number"),
+        ("explain", {"attribute": "sailing", "place": "no"}, "must be an integer"),
         ("explain", {"attribute": "sailing", "eta": "a"}, "eta is 'a'"),
         ("explain", {"attribute": "sailing", "eta": 0}, "the threshold eta is 0"),
         ("explain", {"attribute": "sailing", "limit": -1}, "limit is -1"),

@@ -1,11 +1,11 @@
-"""How much a text may ask for: what a file of a few lines could make without end is counted first.
+"""Resource limits: a file of a few lines must not exhaust memory or time.
 
-A budget is open while a text is read. Every attribute takes its values from it before they are
-made, and all work is counted in steps before it is done (`take_steps`): tokens that templates read
-again, values that sets list, objects, and conditions on the values of a domain. A step stands for
-about 0.1 microseconds, or 15 bytes that stay. Written text brings the steps of its own reading, so
-that what is limited is what a text asks for beyond its length. Who makes attributes in Python has
-no budget: there only single attributes are bounded.
+A budget is open while a text is read. Every attribute takes its values from the budget before they
+are created. All work is counted in steps before it is done (`take_steps`): tokens that templates
+read again, values that sets list, objects, and conditions on the values of a domain. A step is
+about 0.1 microseconds, or 15 bytes of memory. Every token of a text adds the steps of its own
+reading (`allow_tokens`), so that only expansion beyond the length of the text is limited.
+Attributes that are created in Python have no budget: there each attribute is bounded by itself.
 """
 
 import os
@@ -18,26 +18,26 @@ from pinesy._common.console import check_stop
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DomainError
 
-#: Values of all attributes that the rules of one text or file may have (some 300 MB).
+#: Values of all attributes of one text or file, at most (about 300 MB).
 MAX_VALUES = 2_000_000
-#: Steps of work for each value that the rules may have (at the usual limit, some 2 seconds).
+#: Steps of work for each value of the limit (at the default limit, about 2 seconds).
 STEPS = 10
-#: Steps that each token of a text brings, for what is written out (more than it takes, as
-#: numbers that comparisons lack cuts for are read twice).
+#: Steps that each token of a text adds (more than it takes, as a text whose comparisons lack cuts
+#: is read twice).
 TOKEN_ALLOWANCE = 80
-#: Steps between two checks whether the work is to be stopped.
+#: Steps between two calls of `check_stop`.
 STOP_EVERY = 100_000
-#: Steps that things take: reading a token again, or an operand of an expression; listing a value
-#: of a set, or holding it in a variable.
+#: Steps of reading a token again, of an operand of an expression, of listing a value of a set, and
+#: of storing it in a variable.
 TOKEN, OPERAND, LISTED, HELD = 10, 25, 1, 4
-#: Making an attribute, a value of its domain, a proposition, a rule, a rule set, and a node of a
-#: formula.
+#: Steps of creating an attribute, a value of its domain, a proposition, a rule, a rule set, and a
+#: node of a formula.
 ATTRIBUTE, VALUE, PROPOSITION, RULE, RULE_SET, NODE = 60, 3, 20, 150, 150, 40
 #: Characters of a name, and bits of a subset, that take one step.
 CHARACTERS, BITS = 15, 120
-#: The variable that sets another number for a process.
+#: The environment variable that sets another limit.
 VARIABLE = "PINESY_MAX_VALUES"
-#: Values of an output: a program has a subset for each, of as many bits.
+#: Values of an output, at most: a program has a mask for each, of as many bits.
 MAX_OUTPUT, OUTPUT_VARIABLE = 100_000, "PINESY_MAX_OUTPUT"
 CURE = (
     "; if you trust the file, raise the limit: load(path, max_values=...), or the environment "
@@ -47,7 +47,7 @@ CURE = (
 
 @dataclass
 class Budget:
-    """How many values and steps a text may ask for in all, and how many of them are left."""
+    """The limit of values of a text, and the values and steps that remain."""
 
     max_values: int
     values: int = 0
@@ -59,16 +59,16 @@ class Budget:
         self.restart()
 
     def restart(self) -> None:
-        """Give all values back, before a text is read once more; steps stay taken."""
+        """Reset the values, before a text is read once more; steps are not reset."""
         self.values = self.max_values
 
     @property
     def is_spent(self) -> bool:
-        """Whether more steps were asked for than there are."""
+        """Whether more steps were taken than the limit."""
         return self.steps < 0
 
     def take(self, steps: int) -> None:
-        """Take steps, or raise `DomainError` if not so many are left."""
+        """Take steps from the budget, or raise `DomainError` if too few remain."""
         self.steps -= steps
         if self.steps < 0:
             raise DomainError(
@@ -80,11 +80,11 @@ class Budget:
             check_stop()
 
 
-_open: ContextVar[Budget | None] = ContextVar("open budget", default=None)
+_current: ContextVar[Budget | None] = ContextVar("open budget", default=None)
 
 
 def value_limit(max_values: int | None) -> int:
-    """Return how many values rules may have: `max_values`, else as the environment says.
+    """Return the limit of values: `max_values`, else that of the environment variable.
 
     Examples
     --------
@@ -93,52 +93,52 @@ def value_limit(max_values: int | None) -> int:
     """
     if max_values is not None:
         return check_integer(max_values, "max_values", least=1)
-    return _limit(VARIABLE, MAX_VALUES)
+    return _environment_limit(VARIABLE, MAX_VALUES)
 
 
-def _limit(variable: str, usual: int) -> int:
-    """Return the limit that an environment variable sets, or the usual one."""
+def _environment_limit(variable: str, default: int) -> int:
+    """Return the limit that an environment variable sets, or the default."""
     setting = os.environ.get(variable, "")
     if setting and not (setting.isdecimal() and len(setting) < 20):
-        raise DomainError(f"{variable} is {setting!r:.60}; it must be a whole number")
-    return int(setting or usual)
+        raise DomainError(f"{variable} is {setting!r:.60}; it must be an integer")
+    return int(setting or default)
 
 
 def check_output_size(name: str, size: int) -> None:
-    """Raise `DomainError` for an output of so many values that its subsets fill the memory."""
-    if size > MAX_OUTPUT and size > (most := _limit(OUTPUT_VARIABLE, MAX_OUTPUT)):
+    """Raise `DomainError` for an output with more values than the limit."""
+    if size > MAX_OUTPUT and size > (most := _environment_limit(OUTPUT_VARIABLE, MAX_OUTPUT)):
         raise DomainError(
             f"the output {name!r} has {size:,} values, whose subsets take {size * size / 16e9:.1f} "
-            f"GB; at most {most:,} are inferred: ask for propositions on it, or for other outputs, "
+            f"GB; at most {most:,} are inferred: infer propositions on it, or other outputs, "
             f"or raise the limit by the environment variable {OUTPUT_VARIABLE}"
         )
 
 
 @contextmanager
 def budget(max_values: int) -> Iterator[Budget]:
-    """Let the attributes that are made in the block have so many values in all."""
+    """Open a budget for the block, in this thread."""
     current = Budget(max_values)
-    token = _open.set(current)
+    token = _current.set(current)
     try:
         yield current
     finally:
-        _open.reset(token)
+        _current.reset(token)
 
 
 @contextmanager
-def any_budget() -> Iterator[Budget]:
-    """Let the block use the budget that is open, or the usual one if none is."""
-    current = _open.get()
+def open_budget() -> Iterator[Budget]:
+    """Yield the open budget; open one with the default limit if there is none."""
+    current = _current.get()
     if current is not None:
         yield current
         return
-    with budget(value_limit(None)) as usual:
-        yield usual
+    with budget(value_limit(None)) as default:
+        yield default
 
 
 def take_values(values: int, name: str) -> None:
-    """Take values from the budget that is open, if one is, or raise where not so many are left."""
-    current = _open.get()
+    """Take values from the open budget, if any; raise `DomainError` if too few remain."""
+    current = _current.get()
     if current is None:
         return
     if values > current.values:
@@ -151,14 +151,14 @@ def take_values(values: int, name: str) -> None:
 
 
 def take_steps(steps: int) -> None:
-    """Take steps of work from the budget that is open, if one is, or raise if there are too few."""
-    current = _open.get()
+    """Take steps from the open budget, if any; raise `DomainError` if too few remain."""
+    current = _current.get()
     if current is not None:
         current.take(steps)
 
 
 def allow_tokens(count: int) -> None:
-    """Add the steps that written tokens bring to the budget that is open, if one is."""
-    current = _open.get()
+    """Add the steps of a text's tokens to the open budget, if any."""
+    current = _current.get()
     if current is not None:
         current.steps += TOKEN_ALLOWANCE * count

@@ -1,4 +1,4 @@
-"""Work that is done once: stored on the object it is about, or a module of compiled loops."""
+"""Caches: results of functions, stored on the object they are about; modules of kernels."""
 
 from collections.abc import Callable
 from functools import cache, wraps
@@ -10,20 +10,21 @@ Owner = TypeVar("Owner")
 Key = TypeVarTuple("Key")
 Result = TypeVar("Result")
 
-#: Where an object holds the results of the functions that were asked of it.
+#: The key in an object's ``__dict__`` of the results that are stored on it.
 CACHE = "_cached"
-#: How many results of a function an object holds, the last ones: any propositions may be asked for.
-MOST = 64
+#: Results of a function that an object holds; older ones are dropped, as any propositions may be
+#: requested.
+MAX_RESULTS = 64
 
 
 def cached_on_owner(
     function: Callable[[Owner, *Key], Result],
 ) -> Callable[[Owner, *Key], Result]:
-    """Compute a function of one object once, and store the result in the object's ``__dict__``.
+    """Decorate a function so that its results are cached in the ``__dict__`` of its first argument.
 
-    If it has more arguments, which must be hashable, the results of the last 64 of them are held.
-    Results live as long as the object and no longer, even if they refer to it. A cache keyed by
-    equality would read every rule of a cascade at each call.
+    Further arguments must be hashable; results are kept for the last 64 of them. Results live as
+    long as the object, even if they refer to it. (`functools.lru_cache`, which compares by
+    equality, would read every rule of a cascade at each call.)
 
     Examples
     --------
@@ -38,26 +39,26 @@ def cached_on_owner(
 
     @wraps(function)
     def wrapper(owner: Owner, *key: *Key) -> Result:
-        try:  # one look: keys may be long
+        try:  # one lookup: keys may be long
             return owner.__dict__[CACHE][function][key]  # type: ignore[no-any-return]
         except KeyError:
             pass
         result = function(owner, *key)
         results: dict[Any, Result] = owner.__dict__.setdefault(CACHE, {}).setdefault(function, {})
         results[key] = result
-        for oldest in list(results)[:-MOST]:
+        for oldest in list(results)[:-MAX_RESULTS]:
             results.pop(oldest, None)
         return result
 
     return wrapper
 
 
-def without_cache(owner: object) -> dict[str, Any]:
-    """Return an object's state as it is pickled: what was computed is computed again."""
+def state_without_cache(owner: object) -> dict[str, Any]:
+    """Return an object's ``__dict__`` without cached results, for ``__getstate__``."""
     return {name: content for name, content in owner.__dict__.items() if name != CACHE}
 
 
 @cache
 def load_kernels(name: str) -> ModuleType:
-    """Import a module of compiled loops, and Numba with it, when one of them is first needed."""
+    """Import a module of compiled loops, and Numba with it, at its first use."""
     return import_module(name)

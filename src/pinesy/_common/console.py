@@ -1,4 +1,4 @@
-"""What a user sees while work takes long: a notice or a progress bar; and how work is stopped."""
+"""Notices and progress bars of long work, and its cancellation from another thread."""
 
 import sys
 import threading
@@ -21,22 +21,23 @@ _screen = threading.Lock()
 
 
 class WorkStopped(KeyboardInterrupt):
-    """Work was stopped by another thread, or its time was over.
+    """Work was cancelled by another thread, or ran out of time.
 
-    What makes the best of Ctrl-C makes the best of this too.
+    A subclass of `KeyboardInterrupt`, so that code that handles Ctrl-C handles it too.
     """
 
 
 class Watch:
-    """The state of some work, seen from outside, and a request to stop it.
+    """The progress of work as another thread sees it, and a request to stop the work.
 
     Parameters
     ----------
-    seconds : that the work may take, from its beginning; by default as long as it does
+    seconds : the time limit of the work; None for no limit
 
     Attributes
     ----------
-    label, done, total : what is being done and how far it is; the total is None if not known
+    label : the current task
+    done, total : the amount of work done, and of all work (None if unknown)
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -47,25 +48,25 @@ class Watch:
         self._stop = False
 
     def begin(self) -> None:
-        """Begin to count the seconds."""
+        """Start the time limit."""
         self._end = None if self.seconds is None else monotonic() + self.seconds
 
     def stop(self) -> None:
-        """Request the work to end; it does so at its next check."""
+        """Request that the work stop at its next check."""
         self._stop = True
 
     @property
     def stopped(self) -> bool:
-        """Whether the work should end."""
+        """Whether the work should stop."""
         return self._stop or (self._end is not None and monotonic() >= self._end)
 
     def check(self) -> None:
-        """Raise `WorkStopped` if the work should end."""
+        """Raise `WorkStopped` if the work should stop."""
         if self.stopped:
             raise WorkStopped
 
-    def see(self, label: str, completed: float, total: float | None) -> None:
-        """Record how far the work is; raise `WorkStopped` if it should end."""
+    def update(self, label: str, completed: float, total: float | None) -> None:
+        """Record the progress; raise `WorkStopped` if the work should stop."""
         self.label, self.done, self.total = label, completed, total
         self.check()
 
@@ -75,7 +76,7 @@ _current: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watched_by(watch: Watch) -> Iterator[None]:
-    """Let the work of a block, in this thread, be watched."""
+    """Report the progress of the block, in this thread, to a `Watch`."""
     watch.begin()
     token = _current.set(watch)
     try:
@@ -85,14 +86,14 @@ def watched_by(watch: Watch) -> Iterator[None]:
 
 
 def check_stop() -> None:
-    """End work that should end; loops that may be long call it once in a round."""
+    """Raise `WorkStopped` if a `Watch` of this thread says so; long loops call it regularly."""
     watch = _current.get()
     if watch is not None:
         watch.check()
 
 
 class Bar:
-    """Counts completed steps; draws them once `show` has been called."""
+    """A progress bar: counts completed work, and draws it once `show` has been called."""
 
     def __init__(self, label: str, total: float | None) -> None:
         self._label = label
@@ -104,24 +105,24 @@ class Bar:
         self._watch = _current.get()
 
     def advance(self, n: float = 1, label: str = "") -> None:
-        """Count `n` more as done, and change the label if one is given."""
+        """Add `n` to the completed work, and change the label if one is given."""
         with self._lock:
             self._done += n
             self._label = label or self._label
             if self._drawn:
                 self._drawn.update(self._label, self._done)
         if self._watch is not None:
-            self._watch.see(self._label, self._done, self._total)
+            self._watch.update(self._label, self._done, self._total)
 
     def show(self) -> None:
-        """Draw the bar, unless the work is over or another bar is on the screen."""
+        """Draw the bar, unless it is closed or another bar is on the screen."""
         with self._lock:
             if not self._closed and _screen.acquire(blocking=False):
                 kind = NotebookBar if in_notebook() else TerminalBar
                 self._drawn = kind(self._label, self._done, self._total)
 
     def close(self) -> None:
-        """Take the bar off the screen."""
+        """Remove the bar from the screen."""
         with self._lock:
             self._closed = True
             if self._drawn:
@@ -144,18 +145,18 @@ class TerminalBar:
         self._progress.start()
 
     def update(self, label: str, completed: float) -> None:
-        """Draw the progress; the label may be the name of a file, and is no markup."""
+        """Draw the progress; the label is escaped, as it may be the name of a file."""
         from rich.markup import escape
 
         self._progress.update(self._task, completed=completed, description=escape(printable(label)))
 
     def stop(self) -> None:
-        """Take the bar off the screen."""
+        """Remove the bar from the screen."""
         self._progress.stop()
 
 
 class NotebookBar:
-    """A bar of HTML in a notebook, which any page shows without widgets."""
+    """A bar of HTML in a notebook, without widgets."""
 
     def __init__(self, label: str, completed: float, total: float | None) -> None:
         self._total = total
@@ -164,7 +165,7 @@ class NotebookBar:
         self._handle = display(self._content(label, completed), raw=True, display_id=True)
 
     def _content(self, label: str, completed: float) -> dict[str, str]:
-        """Return the bar for pages that show HTML, and for those that do not."""
+        """Return the bar by MIME type: as HTML, and as plain text."""
         from pinesy.display.markup import tag
 
         size = {"max": f"{self._total:g}", "value": f"{completed:g}"} if self._total else {}
@@ -173,59 +174,59 @@ class NotebookBar:
         return {"text/plain": text, "text/html": tag("div", tag("progress", **size), f" {text}")}
 
     def update(self, label: str, completed: float) -> None:
-        """Draw the progress, if the last time is long enough ago: a page keeps up with so much."""
+        """Draw the progress, at most once in `REDRAW` seconds."""
         if monotonic() - self._last >= REDRAW:
             self._last = monotonic()
             self._handle.update(self._content(label, completed), raw=True)
 
     def stop(self) -> None:
-        """Take the bar off the page."""
+        """Remove the bar from the page."""
         self._handle.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
 @contextmanager
 def progress(label: str, total: float | None = None) -> Iterator[Bar]:
-    """Give a `Bar` to advance; it is shown if the block takes longer than `BAR_AFTER`.
+    """Yield a `Bar`, which is shown if the block takes longer than `BAR_AFTER`.
 
-    It is drawn on stderr if that is a terminal, in a notebook below the cell, and else not at all.
-    Of nested ones the first is shown. A `Watch` of the work, if there is one, is informed instead.
+    It is drawn on stderr if that is a terminal, below the cell in a notebook, otherwise not at all.
+    Of nested bars only the first is shown. If there is a `Watch`, it gets the progress instead.
 
     Parameters
     ----------
-    label : what is being done; empty for no bar at all
-    total : how much there is to do, or None where that is not known
+    label : the task; empty for no bar
+    total : the amount of work; None if unknown
     """
     bar = Bar(label, total)
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     drawn = label and (is_terminal or in_notebook()) and _current.get() is None
-    with _after(BAR_AFTER, bar.show) if drawn else nullcontext(), closing(bar):
+    with _call_if_slow(BAR_AFTER, bar.show) if drawn else nullcontext(), closing(bar):
         yield bar
 
 
 @contextmanager
 def notice(line: str) -> Iterator[None]:
     """Print `line` to stderr if the block takes longer than `NOTICE_AFTER`; once in a process."""
-    with _after(NOTICE_AFTER, partial(_say, line)):
+    with _call_if_slow(NOTICE_AFTER, partial(_print_once, line)):
         yield
 
 
 @cache
-def _say(line: str) -> None:
+def _print_once(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 
 @cache
 def warn_once(text: str) -> None:
-    """Warn that something works, but not as it should; once in a process."""
+    """Raise a `RuntimeWarning`, once in a process."""
     warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 @contextmanager
-def _after(seconds: float, action: Callable[[], object]) -> Iterator[None]:
-    """Do something if the block takes longer than some seconds."""
+def _call_if_slow(seconds: float, action: Callable[[], object]) -> Iterator[None]:
+    """Call `action` if the block takes longer than `seconds`."""
     timer = threading.Timer(seconds, action)
     timer.daemon = True
-    with suppress(RuntimeError):  # where no thread can be started, nothing is shown
+    with suppress(RuntimeError):  # if no thread can be started, nothing is shown
         timer.start()
     try:
         yield
@@ -234,6 +235,6 @@ def _after(seconds: float, action: Callable[[], object]) -> Iterator[None]:
 
 
 def in_notebook() -> bool:
-    """Return whether this runs in a notebook, whose pages show HTML."""
+    """Return whether this process is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")  # a shell in a terminal has none

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place, then put into it."""
+"""Atomic writes: a file is written under a temporary name, then renamed; and safe reads."""
 
 import os
 import secrets
@@ -16,24 +16,24 @@ from typing import BinaryIO, TextIO
 
 from pinesy.exceptions import DataError
 
-#: Bytes of a text that are read of a pipe or device: some never end.
+#: Bytes that are read from a pipe or device at most: some never end.
 MAX_STREAM = 1 << 27
-#: Seconds after which a temporary file may be one of a killed writer.
+#: Seconds after which a temporary file that is not locked is deleted.
 ABANDONED = 60.0
 #: How the names of temporary directories begin.
 SCRATCH = "pinesy-scratch-"
 
 
 def as_path(path: object) -> Path:
-    """Return a path, or raise `DataError` for what is none."""
+    """Return `path` as a `Path`, or raise `DataError` if it is not a path."""
     if not isinstance(path, str | os.PathLike):
         raise DataError(f"{path!r:.60} is no path of a file; give a text or a Path")
     return Path(path)
 
 
 @contextmanager
-def reading(path: object) -> Iterator[None]:
-    """Make a `DataError` of what the system says against reading a file."""
+def wrap_read_errors(path: object) -> Iterator[None]:
+    """Raise `DataError` in place of an `OSError` that reading a file raises in the block."""
     try:
         yield
     except OSError as error:
@@ -47,7 +47,7 @@ def reading(path: object) -> Iterator[None]:
 def read_text(path: Path) -> str:
     """Return the content of a UTF-8 file, or raise `DataError`."""
     try:
-        with reading(path), path.open("rb") as file:
+        with wrap_read_errors(path), path.open("rb") as file:
             is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             content = file.read() if is_file else file.read(MAX_STREAM + 1)
         if not is_file and len(content) > MAX_STREAM:
@@ -74,8 +74,8 @@ def cache_directory(directory: str | os.PathLike[str] | None = None) -> Path:
     return Path(directory or os.environ.get("PINESY_CACHE") or "~/.cache/pinesy").expanduser()
 
 
-def made(directory: Path) -> Path:
-    """Make a directory, if it is not there, or raise `DataError`."""
+def make_directory(directory: Path) -> Path:
+    """Create a directory if it does not exist, and return it; or raise `DataError`."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -84,9 +84,9 @@ def made(directory: Path) -> Path:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[TextIO]:
-    """Open a text file that takes its name only once it is whole on disk; see `writing_bytes`."""
-    with writing_bytes(path) as stream:
+def atomic_text(path: Path) -> Iterator[TextIO]:
+    """Open a UTF-8 text file for an atomic write; see `atomic_bytes`."""
+    with atomic_bytes(path) as stream:
         text = TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
         try:
             yield text
@@ -95,16 +95,17 @@ def writing(path: Path) -> Iterator[TextIO]:
 
 
 @contextmanager
-def writing_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a binary file that takes its name only once it is whole on disk.
+def atomic_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a binary file for an atomic write: it gets its name once it is complete on disk.
 
-    A link stays a link and the old file's mode is kept; pipes and devices are written directly.
+    A symbolic link stays one, and the mode of the old file is kept; pipes and devices are written
+    directly.
     """
     stream: BinaryIO | None = None
     try:
         target = path.resolve()
         is_device = target.exists() and not target.is_file()  # a pipe or device must stay one
-        with target.open("wb") if is_device else _replacing(target) as stream:
+        with target.open("wb") if is_device else _open_replacement(target) as stream:
             yield stream
     except BrokenPipeError:
         raise
@@ -117,27 +118,27 @@ def writing_bytes(path: Path) -> Iterator[BinaryIO]:
 
 
 def _sweep_abandoned(directory: Path, pattern: str) -> None:
-    """Delete what killed writers have left in a directory: it is old, and nobody locks it."""
+    """Delete temporary files of killed processes: those that are old and not locked."""
     for path in directory.glob(pattern):
         with suppress(OSError):
             is_old = time.time() - path.lstat().st_mtime > ABANDONED
-            with _held(path) if is_old else nullcontext(False) as is_free:
+            with _lock_path(path) if is_old else nullcontext(False) as is_free:
                 if is_free:
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[bool]:
-    """Lock a file or directory in a block; give whether nobody else has, and that is possible."""
+def _lock_path(path: Path) -> Iterator[bool]:
+    """Lock a file or directory in the block; yield whether the lock was acquired."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # it may be a pipe
     try:
-        yield _locked(descriptor)
+        yield _try_lock(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _locked(descriptor: int) -> bool:
-    """Lock a file until it is closed; return whether that is possible, and nobody else has."""
+def _try_lock(descriptor: int) -> bool:
+    """Lock a file until it is closed; return whether the lock was acquired."""
     try:
         fcntl = import_module("fcntl")
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -148,7 +149,7 @@ def _locked(descriptor: int) -> bool:
 
 @contextmanager
 def scratch_directory() -> Iterator[Path]:
-    """Give a temporary directory that is gone after the block, or after a later one if killed."""
+    """Yield a temporary directory, deleted after the block (by a later call if killed)."""
     try:
         _sweep_abandoned(Path(tempfile.gettempdir()), f"{SCRATCH}*")
         directory = Path(tempfile.mkdtemp(prefix=SCRATCH))
@@ -160,27 +161,28 @@ def scratch_directory() -> Iterator[Path]:
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         with suppress(OSError):  # where a directory cannot be opened it is not locked, nor swept
-            stack.enter_context(_held(directory))
+            stack.enter_context(_lock_path(directory))
         yield directory
 
 
 def delete_leftovers(path: Path) -> None:
-    """Delete what processes left behind that were killed while they wrote a file.
+    """Delete temporary files of processes that were killed while they wrote `path`.
 
-    Only for who knows that nobody else writes it now.
+    Call it only if no other process writes the file now.
     """
     for leftover in path.parent.glob(f".{path.name}.*.tmp"):
         leftover.unlink(missing_ok=True)
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def _open_replacement(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file beside `path`, and rename it to `path` after the block."""
     # Not tempfile.mkstemp, whose files only their owner may read.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     _sweep_abandoned(path.parent, f".{escape(path.name)}.*.tmp")
     try:
         with temporary.open("xb") as stream:
-            _locked(stream.fileno())
+            _try_lock(stream.fileno())
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -1,8 +1,7 @@
-"""How kernels are compiled and stored. Importing this loads Numba, so only modules of kernels do.
+"""Lazy compilation of kernels by Numba, cached on disk. Only modules of kernels import this.
 
-Each of them is compiled when it is first called, so that nobody waits for those that are not
-used, and Numba stores it on disk: in ``NUMBA_CACHE_DIR``, or beside the module, or in the cache of
-the user.
+A kernel is compiled at its first call, and Numba stores it on disk: in ``NUMBA_CACHE_DIR``, beside
+the module, or in the cache of the user.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -25,7 +24,7 @@ from pinesy._common.console import notice, warn_once
 
 _NOTICE = "pinesy: compiling its kernels (once on this machine, some seconds) ..."
 
-if hasattr(os, "register_at_fork"):  # a lock that another thread holds stays locked in a child
+if hasattr(os, "register_at_fork"):  # else a lock held at the fork is never released in the child
     os.register_at_fork(
         before=global_compiler_lock.acquire,
         after_in_parent=global_compiler_lock.release,
@@ -35,10 +34,10 @@ if hasattr(os, "register_at_fork"):  # a lock that another thread holds stays lo
 
 _WITHIN: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-#: A loop that is called in kernels only, compiled with the first of them.
+#: Decorator of a function that only kernels call; it is compiled with the first of them.
 inner = numba.njit(**_WITHIN)
 
-#: Lines that are copied into the kernels that call them: the cheapest to compile if few do.
+#: Decorator of a function that is inlined into kernels: cheapest to compile if few call it.
 inlined = numba.njit(inline="always")
 
 
@@ -60,7 +59,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba takes it for in the source of other kernels."""
+        """The type that Numba infers for this kernel in other kernels."""
         return types.Dispatcher(self._compiled or self._compile())
 
     def _compile(self) -> Any:
@@ -79,23 +78,22 @@ class Kernel:
 
 
 def compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a `Kernel` of a signature, with options of Numba's."""
+    """Decorate a function as a `Kernel` with a signature and options of Numba."""
     return lambda function: Kernel(function, signature, **options)
 
 
 class _DiskCache(FunctionCache):
-    """Numba's cache of a function, which a file that cannot be read or written does not stop.
+    """Numba's disk cache of a function, which survives files that cannot be read or written.
 
-    A kernel contains the loops that it calls, wherever they stand: so what is stored is found
-    again only if the source of all kernels is the same. What is not found will be compiled:
-    `missed` is called.
+    A kernel contains the loops that it calls, in whichever module they are. So the source of all
+    kernels is part of the cache key. `missed` is called on a cache miss, before the compilation.
     """
 
     missed: Callable[[], object]
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
-            overload = super().load_overload((signature, _all_kernels()), context)
+            overload = super().load_overload((signature, _source_digest()), context)
         except Exception:  # a broken pickle may raise any
             self._attempt(self.flush)
             overload = None
@@ -104,33 +102,33 @@ class _DiskCache(FunctionCache):
         return overload
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        self._attempt(super().save_overload, (signature, _all_kernels()), result)
+        self._attempt(super().save_overload, (signature, _source_digest()), result)
 
     def _attempt(self, write: Callable[..., None], *arguments: Any) -> None:
         try:
             write(*arguments)
         except OSError as error:
-            _not_stored(f"{error.strerror or error} in {self.cache_path}")
+            _warn_not_stored(f"{error.strerror or error} in {self.cache_path}")
 
 
 def _disk_cache(
     function: Callable[..., Any], missed: Callable[[], object]
 ) -> FunctionCache | NullCache:
-    """Return where a kernel is stored; warn if it is nowhere, or not where it should be."""
+    """Return the disk cache of a kernel; warn if there is none, or not in NUMBA_CACHE_DIR."""
     try:
         cache_on_disk = _DiskCache(function)
     except RuntimeError:
-        _not_stored("no directory for them can be written")
+        _warn_not_stored("no directory for them can be written")
         missed()
         return NullCache()
     cache_on_disk.missed = missed
-    wish = os.environ.get("NUMBA_CACHE_DIR", "")
-    if not cache_on_disk.cache_path.startswith(wish):
-        warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {wish!r}")
+    setting = os.environ.get("NUMBA_CACHE_DIR", "")
+    if not cache_on_disk.cache_path.startswith(setting):
+        warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {setting!r}")
     return cache_on_disk
 
 
-def _not_stored(reason: str) -> None:
+def _warn_not_stored(reason: str) -> None:
     """Warn that kernels are not stored, with the cure."""
     warn_once(
         f"pinesy compiles its kernels anew in every process, because {reason}; set the environment "
@@ -139,8 +137,8 @@ def _not_stored(reason: str) -> None:
 
 
 @cache
-def _all_kernels() -> str:
-    """Return a digest of the source of all modules of kernels and loops."""
+def _source_digest() -> str:
+    """Return the SHA-256 digest of the source of all modules of kernels and loops."""
     root = Path(__file__).parents[1]
     modules = [*root.rglob("*kernels.py"), *root.rglob("*loops.py")]
     sources = sorted([*modules, Path(__file__), root / "_version.py"])
@@ -148,11 +146,11 @@ def _all_kernels() -> str:
 
 
 def _machine_operation(of_floats: str, of_integers: str) -> Any:
-    """Return an operation on two numbers, or vectors, of one type that becomes one instruction.
+    """Return a Numba intrinsic on two numbers, or vectors, of one type: one LLVM instruction.
 
-    Written as a comparison, ``t[i] = max(t[i], x[i])`` turns into masked stores, four times
-    slower. The flags promise what is checked on input: no NaN, and no -0.0 to tell from 0.0.
-    Integers are unsigned.
+    With a comparison, ``t[i] = max(t[i], x[i])`` compiles to masked stores, four times slower.
+    The fast-math flags rely on what is checked on input: no NaN, and no -0.0. Integers are
+    unsigned.
     """
 
     @intrinsic

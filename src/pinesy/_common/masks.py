@@ -10,7 +10,8 @@ from pinesy._common.validation import BoolArray
 #: Indices of values and rows.
 Numbers = npt.NDArray[np.int64]
 
-#: Indices up to which a mask is read bit by bit, and bits up to which a mask is copied for each.
+#: Number of indices up to which a mask is read bit by bit, and number of bits up to which each bit
+#: may copy the mask.
 FEW, SHORT = 4, 1024
 
 
@@ -23,7 +24,7 @@ def positions(mask: int) -> list[int]:
     [0, 1, 3]
     """
     if mask.bit_length() > SHORT:
-        return _unpacked(mask, mask.bit_length()).tolist()  # type: ignore[no-any-return]
+        return _unpack_indices(mask, mask.bit_length()).tolist()  # type: ignore[no-any-return]
     indices = []
     while mask:
         lowest = mask & -mask
@@ -43,7 +44,7 @@ def mask_of(indices: Iterable[int]) -> int:
     indices = list(indices)
     highest = max(indices, default=0)
     if highest > SHORT and len(indices) > FEW:
-        return mask_at(np.array(indices))
+        return mask_of_array(np.array(indices))
     mask = 0
     for index in indices:
         mask |= 1 << index
@@ -71,16 +72,16 @@ def mask_table(size: int, masks: Iterable[int]) -> BoolArray:
     return bits[:, :size].T.astype(bool)
 
 
-def class_masks(classes: Iterable[Hashable], size: int) -> dict[Hashable, int]:
-    """Return the masks of the indices of each class, given the class of each index.
+def group_masks(groups: Iterable[Hashable], size: int) -> dict[Hashable, int]:
+    """Return the mask of the indices of each group, given the group of each index.
 
     Examples
     --------
-    >>> class_masks("abca", 4)
+    >>> group_masks("abca", 4)
     {'a': 9, 'b': 2, 'c': 4}
     """
     rows: dict[Hashable, bytearray] = {}
-    for index, key in enumerate(classes):
+    for index, key in enumerate(groups):
         if key not in rows:
             rows[key] = bytearray((size + 7) // 8)
         rows[key][index >> 3] |= 1 << (index & 7)
@@ -99,7 +100,12 @@ def run_starts(keys: Numbers) -> Numbers:
 
 
 def distinct_pairs(rows: Numbers, values: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return each pair of a row and a value once, sorted, and the index of each given one.
+    """Return the distinct pairs of a row and a value, sorted.
+
+    Returns
+    -------
+    the rows of the distinct pairs, their values, and for each given pair the index of its distinct
+    one (the inverse, as `numpy.unique` returns it)
 
     Examples
     --------
@@ -112,11 +118,11 @@ def distinct_pairs(rows: Numbers, values: Numbers) -> tuple[Numbers, Numbers, Nu
 
 
 def mask_lists(size: int, masks: Sequence[int]) -> tuple[Numbers, Numbers, BoolArray]:
-    """Return subsets as lists of indices, or of those of their complements if these are fewer.
+    """Return subsets as lists of indices, or their complements where these are smaller.
 
     Returns
     -------
-    the index of the mask and of the value of each entry, in order; and for each mask whether its
+    for each entry the index of its mask, and the index of its value; for each mask whether its
     entries are those of the complement
 
     Examples
@@ -131,52 +137,53 @@ def mask_lists(size: int, masks: Sequence[int]) -> tuple[Numbers, Numbers, BoolA
     entries = np.empty(int(counts.sum()), dtype=np.int64)
     ends = np.cumsum(counts).tolist()
     for mask, turned, n, end in zip(masks, inverted.tolist(), counts.tolist(), ends, strict=True):
-        entries[end - n : end] = _mask_indices(full ^ mask if turned else mask, n, size)
+        subset = full ^ mask if turned else mask
+        if n == 1:
+            entries[end - 1] = subset.bit_length() - 1
+        else:
+            entries[end - n : end] = (
+                positions(subset) if n <= FEW else _unpack_indices(subset, size)
+            )
     return np.repeat(np.arange(len(masks)), counts), entries, inverted
 
 
-def _mask_indices(mask: int, n: int, size: int) -> "Numbers | list[int] | int":
-    """Return the `n` indices of a mask; a single one as a number."""
-    if n == 1:
-        return mask.bit_length() - 1
-    if n <= FEW:
-        return positions(mask)
-    return _unpacked(mask, size)
-
-
-def _unpacked(mask: int, size: int) -> Numbers:
-    """Return the indices of a mask of `size` bits, at the cost of reading it once."""
+def _unpack_indices(mask: int, size: int) -> Numbers:
+    """Return the indices of a mask of `size` bits, in time linear in `size`."""
     packed = np.frombuffer(mask.to_bytes((size + 7) // 8, "little"), dtype=np.uint8)
     return np.flatnonzero(np.unpackbits(packed, bitorder="little"))
 
 
-def classes_of(size: int, rows: Numbers, indices: Numbers) -> tuple[Numbers, int]:
-    """Put indices in the same rows into one class; return the class of each, and how many.
+def group_by_rows(size: int, rows: Numbers, indices: Numbers) -> tuple[Numbers, int]:
+    """Group the indices that occur in the same rows.
 
-    Classes are numbered by their first indices. Linear in the number of entries.
+    Linear in the number of entries ``(rows[k], indices[k])``.
+
+    Returns
+    -------
+    the group of each index, numbered by first occurrence; and the number of groups
 
     Examples
     --------
-    >>> classes_of(4, np.array([0, 0, 1]), np.array([1, 3, 3]))[0].tolist()
+    >>> group_by_rows(4, np.array([0, 0, 1]), np.array([1, 3, 3]))[0].tolist()
     [0, 1, 0, 2]
     """
     order = np.lexsort((rows, indices))
     content, ends = rows[order].tobytes(), np.cumsum(np.bincount(indices, minlength=size))
     width = rows.itemsize
     known: dict[bytes, int] = {}
-    start, classes = 0, []
+    start, groups = 0, []
     for end in (ends * width).tolist():
-        classes.append(known.setdefault(content[start:end], len(known)))
+        groups.append(known.setdefault(content[start:end], len(known)))
         start = end
-    return np.array(classes, dtype=np.int64), len(known)
+    return np.array(groups, dtype=np.int64), len(known)
 
 
-def mask_at(indices: Numbers) -> int:
-    """Return the mask of some indices, as `mask_of` does, quickly for many of them.
+def mask_of_array(indices: Numbers) -> int:
+    """Return the mask of an array of indices, as `mask_of` does, but faster for many.
 
     Examples
     --------
-    >>> mask_at(np.array([0, 1, 3]))
+    >>> mask_of_array(np.array([0, 1, 3]))
     11
     """
     if len(indices) == 1:

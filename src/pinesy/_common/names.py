@@ -1,4 +1,4 @@
-"""Attributes by name: a user may give an attribute or its name, anywhere."""
+"""Names of attributes: wherever a name is expected, the attribute itself may be given."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from pinesy.exceptions import DataError, PinesyError, UnknownAttributeError
 
 
 class Named(Protocol):
-    """What has a name and a domain, as attributes have."""
+    """Protocol of attributes: a name and a domain."""
 
     @property
     def name(self) -> str: ...
@@ -18,7 +18,7 @@ class Named(Protocol):
 
 
 def name_of(key: Any) -> Any:
-    """Return the name of an attribute; a name is returned as it is.
+    """Return the name of an attribute, which may be given by its name.
 
     Examples
     --------
@@ -32,14 +32,14 @@ def name_of(key: Any) -> Any:
 
 
 def first_names(attributes: Sequence[Named]) -> str:
-    """Return the names of the first attributes."""
+    """Return the names of the first four attributes, joined by commas."""
     return ", ".join(a.name for a in attributes[:4]) + ", ..." * (len(attributes) > 4)
 
 
 def by_name(
     content: Mapping[Any, Any], noun: str, error: type[PinesyError] = DataError
 ) -> dict[Any, Any]:
-    """Return a mapping with names for attributes; raise `error` where one is given as both.
+    """Return a mapping with names in place of attributes; raise `error` for duplicates.
 
     Parameters
     ----------
@@ -52,35 +52,35 @@ def by_name(
     """
     contents = {name_of(key): value for key, value in content.items()}
     if len(contents) < len(content):
-        twice = repeated(map(name_of, content))
+        twice = first_duplicate(map(name_of, content))
         raise error(
             f"the {noun} {twice!r} is given twice, by its name and as an attribute; give it once"
         )
     return contents
 
 
-def repeated(names: Iterable[Any]) -> Any:
-    """Return the first name that stands there more than once, or None.
+def first_duplicate(names: Iterable[Any]) -> Any:
+    """Return the first name that occurs more than once, or None.
 
     Examples
     --------
-    >>> repeated(["rain", "wind", "wind"])
+    >>> first_duplicate(["rain", "wind", "wind"])
     'wind'
     """
     return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def column_titles(titles: Iterable[Any], error: type[PinesyError] = DataError) -> dict[str, Any]:
-    """Return the titles of a table's columns by their names; raise `error` where two have one."""
+    """Return ``{str(title): title}`` of a table's columns; raise `error` for duplicates."""
     titles = list(titles)
-    twice = repeated(map(str, titles))
+    twice = first_duplicate(map(str, titles))
     if twice is not None:
-        raise error(f"the table has two columns {twice!r}; each name may stand there once")
+        raise error(f"the table has two columns {twice!r}; column names must differ")
     return {str(title): title for title in titles}
 
 
 def column_slices(attributes: Iterable[Named]) -> dict[str, slice]:
-    """Return the columns of each attribute when their domains stand side by side.
+    """Return the columns of each attribute in an array of concatenated domains.
 
     Examples
     --------

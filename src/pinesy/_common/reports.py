@@ -1,4 +1,4 @@
-"""Reports: tables given once as data, from which text, HTML and data frames follow."""
+"""Reports: tables as data, which are shown as text, HTML and data frames."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class ReportTable:
 
     @property
     def size(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return len(self.lines) if self.total is None else self.total
 
     def __str__(self) -> str:
-        """Return title, table and how many lines are omitted; nothing if there is nothing."""
+        """Return title, table and the number of omitted lines; an empty text without lines."""
         if not self.title and not self.lines:
             return ""
         lines = self.lines[: self.max_lines]
@@ -44,13 +44,13 @@ class ReportTable:
 
 
 class TableReport:
-    """A result that is shown as tables: text, HTML and a data frame follow from them.
+    """Base class of results that are shown as tables: as text, HTML and data frame.
 
     A subclass gives `_tables` and `_records`, and a ``__repr__`` that is the first line; it may
     change `_heading` and add `_notes`.
     """
 
-    #: What stands between heading, tables and notes in a text.
+    #: The separator of heading, tables and notes in a text.
     SEPARATOR: ClassVar[str] = "\n"
 
     def _heading(self) -> str:
@@ -70,7 +70,7 @@ class TableReport:
         raise NotImplementedError
 
     def tables(self) -> dict[str, list[list[str]]]:
-        """Return the tables of the report by their titles, each with its head."""
+        """Return the tables by title, each a list of rows whose first is the header."""
         return {
             table.title or table.head[0]: [list(table.head), *map(list, table.lines)]
             for table in self._tables()
@@ -92,7 +92,7 @@ class TableReport:
 
 
 def printed_html(result: object) -> str:
-    """Return a result in HTML as it is printed, for classes that have no tables.
+    """Return the printed text of a result as HTML, for classes without tables.
 
     Use it as ``_repr_html_ = printed_html``.
     """
@@ -102,7 +102,7 @@ def printed_html(result: object) -> str:
 
 
 def text_table(lines: Iterable[Sequence[str]]) -> str:
-    """Return lines of cells as text, each column as wide as its widest cell.
+    """Return rows of cells as text with aligned columns.
 
     Examples
     --------
@@ -118,12 +118,12 @@ def text_table(lines: Iterable[Sequence[str]]) -> str:
     )
 
 
-def counted(count: int, noun: str, adjective: str = "") -> str:
-    """Return a number with the noun that it counts, and an adjective between them.
+def count_text(count: int, noun: str, adjective: str = "") -> str:
+    """Return a count with its noun in singular or plural, and an adjective between them.
 
     Examples
     --------
-    >>> counted(1, "rule"), counted(2000, "rule", "more ")
+    >>> count_text(1, "rule"), count_text(2000, "rule", "more ")
     ('1 rule', '2,000 more rules')
     """
     return f"{count:,} {adjective}{noun}{'s' * (count != 1)}"

@@ -1,4 +1,4 @@
-"""Work shared among threads: each takes the next task when it is done with one."""
+"""Thread pools: each thread takes the next task when it has finished one."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,23 +11,25 @@ from pinesy.exceptions import DomainError
 
 def n_threads() -> int:
     """Return the number of threads: ``PINESY_NUM_THREADS``, or the cores this process may use."""
-    wish = os.environ.get("PINESY_NUM_THREADS", "")
-    if wish:
-        if not wish.isdecimal() or int(wish) < 1:
+    setting = os.environ.get("PINESY_NUM_THREADS", "")
+    if setting:
+        if not setting.isdecimal() or int(setting) < 1:
             raise DomainError(
-                f"PINESY_NUM_THREADS is {wish!r:.60}; it must be a whole number, at least 1"
+                f"PINESY_NUM_THREADS is {setting!r:.60}; it must be an integer, at least 1"
             )
-        return int(wish)
+        return int(setting)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def share(work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: int) -> list[Any]:
-    """Call `work` on every thread with one iterator over all tasks; return what each gave.
+def run_on_threads(
+    work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: int
+) -> list[Any]:
+    """Call `work` on every thread with one iterator over all tasks; return their results.
 
-    An error in a thread is raised when the others have done the tasks that are left, or at once
-    (after the task at hand) if it comes up in the calling thread.
+    An error in a thread is raised once the others have done the remaining tasks; an error in the
+    calling thread is raised after the current tasks.
     """
     if threads <= 1:
         return [work(iter(tasks))]
@@ -41,10 +43,10 @@ def share(work: Callable[[Iterator[Any]], Any], tasks: Iterable[Any], threads: i
             queue.stopped = True
 
 
-def in_chunks(
+def run_in_chunks(
     work: Callable[[int, int], None], n: int, step: int, threads: int | None = None
 ) -> None:
-    """Call `work` with the bounds of all of `n` rows, `step` of them at a time.
+    """Call ``work(start, stop)`` for chunks of `step` of `n` rows.
 
     By default on all threads, if there are as many chunks.
     """
@@ -54,7 +56,7 @@ def in_chunks(
         for start in queue:
             work(start, min(start + step, n))
 
-    share(each, starts, min(n_threads(), len(starts)) if threads is None else threads)
+    run_on_threads(each, starts, min(n_threads(), len(starts)) if threads is None else threads)
 
 
 def _start(
@@ -66,8 +68,8 @@ def _start(
             yield pool.submit(work, queue)
     except RuntimeError as error:
         warn_once(
-            f"pinesy works on fewer threads than it may, because the system said: {error}; "
-            "PINESY_NUM_THREADS=1 in the environment asks for no others"
+            f"pinesy works on fewer threads than it may, because the system reports: {error}; "
+            "PINESY_NUM_THREADS=1 in the environment starts no others"
         )
 
 

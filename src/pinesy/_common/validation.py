@@ -1,4 +1,4 @@
-"""Checks shared by all layers: one wording, the value and the cure in every message."""
+"""Checks of arguments, whose messages all name the value and the cure; and text helpers."""
 
 import difflib
 import json
@@ -20,7 +20,7 @@ from pinesy.exceptions import (
     UnknownAttributeError,
 )
 
-#: Names that a mistyped one is compared with, and how long any of them may be.
+#: Known names that a mistyped name is compared with, and the length of a name, at most.
 MOST_NAMES, LONGEST_NAME = 2000, 100
 
 _NOT_ASCII = re.compile(r"[^\n\x20-\x7e]")
@@ -30,7 +30,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def printable(text: str) -> str:
-    r"""Return a text with control characters written out: what a file says moves no cursor.
+    r"""Return a text with escaped control characters, so that it cannot control a terminal.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def printable(text: str) -> str:
 
 
 def cut_repr(value: object, length: int | None = 60) -> str:
-    """Return the first characters of the repr of a value; its type if it nests too deeply for one.
+    """Return the first characters of the repr of a value; its type if it nests too deeply.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def cut_repr(value: object, length: int | None = 60) -> str:
 
 
 def size_of(collection: Sized) -> int:
-    """Return the size of a collection; `sys.maxsize` for more, which `len` refuses.
+    """Return ``len(collection)``, or `sys.maxsize` where that overflows.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def size_of(collection: Sized) -> int:
 
 
 def printable_json(content: Any, **options: Any) -> str:
-    r"""Return JSON that is read by people too, and moves no cursor where it is printed.
+    r"""Return JSON with readable Unicode characters, but escaped control characters.
 
     Examples
     --------
@@ -80,18 +80,18 @@ def printable_json(content: Any, **options: Any) -> str:
     return _NOT_ASCII.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
 
 
-#: What a suggestion begins with where a known name is near.
+#: The beginning of a suggestion of a similar name.
 NEAR = "; did you mean"
 
 
 def suggestion(name: object, known: Iterable[object]) -> str:
-    """Return ``"; did you mean 'x'?"`` if a known name is near, else the known names.
+    """Return ``"; did you mean 'x'?"`` if a known name is similar, else the known names.
 
-    A number is near to no other: -1 does not mean 1.
+    Numbers are never similar: -1 does not mean 1.
     """
     names = [str(k) for k in known]
     nearest: list[str] = []
-    if isinstance(name, str) and len(name) <= LONGEST_NAME:  # its cost is that of both lengths
+    if isinstance(name, str) and len(name) <= LONGEST_NAME:  # quadratic in the length
         short = [n for n in names[:MOST_NAMES] if len(n) <= LONGEST_NAME]
         nearest = difflib.get_close_matches(name, short, n=1)
     if nearest:
@@ -120,16 +120,16 @@ def check_known(
     problem: str,
     error: type[PinesyError] = UnknownAttributeError,
 ) -> None:
-    """Raise `error`, with the problem and what may have been meant, unless a name is known.
+    """Raise `error`, with the problem and a suggestion, unless a name is known.
 
-    Where many names are checked, what is known is a mapping: a list would be searched for each.
+    Give a mapping or a set as `known` where many names are checked: a list is searched each time.
     """
     if name not in known:
         raise error(f"{problem}{suggestion(name, known)}")
 
 
 def check_unmasked(content: object, name: str) -> None:
-    """Raise `DataError` for a masked array that hides something: NumPy would read it all the same.
+    """Raise `DataError` for a masked array with masked entries, which NumPy would read.
 
     Examples
     --------
@@ -139,24 +139,24 @@ def check_unmasked(content: object, name: str) -> None:
         indices = np.argwhere(np.ma.getmaskarray(content)).tolist()
         first = indices[0][0] if content.ndim == 1 else tuple(indices[0])
         raise DataError(
-            f"{name}: a masked array that hides {len(indices)} of its numbers, the "
-            f"first at {first}; where nothing is known give None (of values) or 1 for every value "
-            "(of degrees), or leave such samples out"
+            f"{name}: a masked array with {len(indices)} masked entries, the first at {first}; for "
+            "missing data give None (as a value) or 1 for every value (as degrees), or drop such "
+            "samples"
         )
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names one after the other, the first ones if they are many."""
+    """Return names joined by commas; only the first six, and their number, if there are more."""
     return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
 
 
 def is_iterable(value: object) -> TypeGuard[Iterable[Any]]:
-    """Return whether a value can be iterated over; an array without axes cannot."""
+    """Return whether a value can be iterated over; a 0-d array cannot."""
     return isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
 
 
 def shape_of(content: Any) -> tuple[int, ...] | None:
-    """Return the shape of an array, or of what one is made of; None for rows of unequal lengths."""
+    """Return the shape of an array-like; None for rows of unequal lengths."""
     try:
         return tuple(np.shape(content))
     except ValueError:
@@ -164,19 +164,19 @@ def shape_of(content: Any) -> tuple[int, ...] | None:
 
 
 def is_word(value: object, known: Collection[str]) -> bool:
-    """Return whether a value is a known word; arrays, which compare by entry, are none."""
+    """Return whether a value is one of the known texts; an array is not."""
     return isinstance(value, str) and value in known
 
 
 def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return values as an array of objects; a tuple among them stays one."""
+    """Return values as an array of dtype object; tuples stay tuples."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
 def as_list(collection: Any, name: str, error: type[PinesyError] = DataError) -> list[Any]:
-    """Return a collection as a list, or raise `error`: one text is none.
+    """Return a collection as a list, or raise `error`; a str is not a collection.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def as_list(collection: Any, name: str, error: type[PinesyError] = DataError) ->
 
 
 def is_integer(value: object) -> TypeGuard[int]:
-    """Return whether a value is a whole number: Python's or NumPy's, but no truth value."""
+    """Return whether a value is an integer of Python or NumPy, but not a bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -209,12 +209,12 @@ def check_integer(
     """
     if not is_integer(value) or not least <= value <= most:
         limits = f", at least {least}" if most == inf else f" from {least} to {most:,}"
-        raise error(f"{name} is {value!r:.60}; it must be a whole number{limits}")
+        raise error(f"{name} is {value!r:.60}; it must be an integer{limits}")
     return int(value)
 
 
 def check_flag(value: object, name: str) -> bool:
-    """Return `value` as a bool, or raise `DomainError`: an array is no answer to yes or no."""
+    """Return `value` as a bool, or raise `DomainError`."""
     if not isinstance(value, bool | np.bool_):
         raise DomainError(f"{name} is {value!r:.60}; it must be True or False")
     return bool(value)
@@ -249,7 +249,7 @@ def check_rng(rng: object) -> None:
 
 
 def check_limit(limit: object, name: str) -> int | None:
-    """Return a whole number of at least 1, or None for no limit, or raise `DomainError`.
+    """Return `limit` as an int of at least 1, or None for no limit; or raise `DomainError`.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def check_limit(limit: object, name: str) -> int | None:
     if limit is None:
         return None
     if not is_integer(limit) or limit < 1:
-        raise DomainError(f"{name} is {limit!r:.60}; it must be a whole number from 1 on, or None")
+        raise DomainError(f"{name} is {limit!r:.60}; it must be an integer from 1 on, or None")
     return int(limit)
 
 
@@ -280,7 +280,7 @@ def check_number(
     is_real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     try:
         number = float(value) if is_real else nan  # type: ignore[arg-type]
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an int too large for a float
         number = inf
     if not least <= number <= most or isinf(number):
         limits = f", at least {least:g}" if most == inf else f" from {least:g} to {most:g}"
@@ -289,7 +289,7 @@ def check_number(
 
 
 def check_sample(row: object, n: int) -> int:
-    """Return the number of a sample as an index from 0 on (-1 is the last), or raise."""
+    """Return the row of a sample as an index from 0 on (-1 is the last), or raise."""
     if not is_integer(row) or not -n <= row < n:
         raise DomainError(f"there is no sample {row!r:.60}; there are {n}, from 0 on")
     return int(row) % n
@@ -313,7 +313,7 @@ def check_distribution(degrees: FloatArray, domain: tuple[object, ...], where: s
     ----------
     degrees : array of shape ``(len(domain),)``
     domain : the values that the degrees belong to, for the message
-    where : the place, such as ``"attribute 'left', row 3"``
+    where : the location, for the message, such as ``"attribute 'left', row 3"``
     """
     for value, degree in zip(domain, degrees.tolist(), strict=True):
         check_degree(degree, f"{where}: the possibility of {value!r}")
@@ -327,7 +327,7 @@ def check_distribution(degrees: FloatArray, domain: tuple[object, ...], where: s
 
 
 def check_distributions(rows: FloatArray, domain: tuple[object, ...], where: str) -> None:
-    """Raise `DegreeError` for the first row that is no normalised possibility distribution."""
+    """Raise `DegreeError` unless every row is a normalised possibility distribution."""
     good = ((rows >= 0.0) & (rows <= 1.0)).all(axis=1) & (rows.max(axis=1) == 1.0)
     if not good.all():
         row = int(np.argmin(good))

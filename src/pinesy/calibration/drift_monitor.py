@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.files import read_text, writing
+from pinesy._common.files import atomic_text, read_text
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
@@ -165,7 +165,7 @@ class DriftMonitor:
             "labelled": self.labelled,
             **self.test.content,
         }
-        with writing(Path(path)) as stream:
+        with atomic_text(Path(path)) as stream:
             json.dump(content, stream)
 
     @classmethod

@@ -37,7 +37,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class CommandGroup(TyperGroup):
-    """Turns what goes wrong into one line and an exit code."""
+    """A group of commands that reports an error as one line and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -80,7 +80,7 @@ def _notices() -> Iterator[None]:
 
 
 def _abandon_stdout() -> None:
-    """Let Python flush what is left into nothing: the reader is gone, as after ``| head``."""
+    """Redirect stdout to the null device after a broken pipe, as of ``| head``."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -138,7 +138,7 @@ def _options(
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """Write what an encoding lacks as JSON does, by code points: JSON stays JSON."""
+    """Escape characters that the encoding lacks as in JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end

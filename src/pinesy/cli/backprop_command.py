@@ -102,7 +102,7 @@ def backprop(
     options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     known = {s.output.name: s.output for s in cascade.order}
-    fixed_targets = _chosen(known, target or ())
+    fixed_targets = _read_targets(known, target or ())
     in_file = [
         a for a in known.values() if not fixed_targets or fixed_targets.get(a.name, a) is None
     ]
@@ -121,10 +121,10 @@ def backprop(
     write_rows(batches, rows, write, data, output)
 
 
-def _chosen(known: Mapping[str, Attribute], texts: Sequence[str]) -> dict[str, int | None]:
-    """Read ``NAME=VALUE``, for all samples, and ``NAME``, whose targets the file gives.
+def _read_targets(known: Mapping[str, Attribute], texts: Sequence[str]) -> dict[str, int | None]:
+    """Read the targets of options: ``NAME=VALUE`` for all samples, ``NAME`` for a column.
 
-    Returns the position of the value, or None, by attribute.
+    Returns the index of the value, or None for a column, by attribute.
     """
     fixed_targets: dict[str, int | None] = {}
     for text in texts:  # names and values may themselves hold "="
@@ -147,7 +147,7 @@ def _chosen(known: Mapping[str, Attribute], texts: Sequence[str]) -> dict[str, i
 def _targets(
     samples: Batch, fixed_targets: Mapping[str, int | None], cascade: Cascade, data: Path
 ) -> dict[str, Target]:
-    """Return the targets of the file and those for all samples."""
+    """Return the targets of a batch: of the file, and of the options."""
     targets = dict(samples.targets)
     for name, index in fixed_targets.items():
         if index is not None:
@@ -169,12 +169,12 @@ class BackpropRow(ResultRow, Shortening):
 
     Attributes
     ----------
-    line : where the sample stands
-    inputs : the distributions that the inputs should have
-    outcome : how well they do, in words
-    figures : what JSON has besides
+    line : the line of the sample in the file
+    inputs : the target distributions of the inputs
+    outcome : the outcome as text
+    figures : further fields of the JSON form
     everything : whether nothing is shortened
-    sample : returns what was found for the sample alone; None where conflicts are not looked for
+    sample : returns the result of the sample alone; None if conflicts are not searched
     """
 
     line: int
@@ -189,15 +189,16 @@ class BackpropRow(ResultRow, Shortening):
         inputs = {name: degrees_by_name(pi) for name, pi in self.inputs.items()}
         content = {"line": self.line, "inputs": inputs, **self.figures}
         if self.sample:
-            content["conflicts"] = [self._conflict(c) for c in self.conflicts]
+            content["conflicts"] = [self._conflict_data(c) for c in self.conflicts]
         return content
 
     @property
     def conflicts(self) -> Sequence[Conflict]:
-        """What keeps the targets from being reached, found when it is looked at."""
+        """The conflicts that keep the targets from being reached, computed on demand."""
         return self.sample().conflicts if self.sample and not self.figures["reproduced"] else ()
 
-    def _conflict(self, conflict: Conflict) -> dict[str, Any]:
+    def _conflict_data(self, conflict: Conflict) -> dict[str, Any]:
+        """Return a conflict as plain data."""
         return {
             "kind": conflict.kind,
             "attribute": conflict.attribute,
@@ -210,6 +211,7 @@ class BackpropRow(ResultRow, Shortening):
         }
 
     def _line(self, rule: str) -> str:
+        """Return a rule in one line, shortened."""
         return self.text(_one_line(rule), TEXT)
 
     def lines(self) -> Iterator[tuple[str, ...]]:
@@ -265,10 +267,11 @@ def _rows(result: Backpropagation, lines: Sequence[int], everything: bool) -> It
             figures[name] = {attribute: numbers[row] for attribute, numbers in lists.items()}
         inputs = {name: pi.sample(row) for name, pi in result.inputs.items()}
         sample = partial(result.sample, row)
-        yield BackpropRow(line, inputs, _outcome(figures), figures, everything, sample)
+        yield BackpropRow(line, inputs, _outcome_text(figures), figures, everything, sample)
 
 
-def _outcome(figures: Mapping[str, Any]) -> str:
+def _outcome_text(figures: Mapping[str, Any]) -> str:
+    """Return the outcome of a sample as text."""
     parts = ["reproduced"]
     if not figures["reproduced"]:
         parts = [f"not reproduced, distance {six_digits(figures['distance'])}"]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pinesy._common.reports import counted
+from pinesy._common.reports import count_text
 from pinesy.cli import options
 from pinesy.cli.output import say
 from pinesy.model.storage import load_rules
@@ -56,5 +56,5 @@ def check(
     say(str(findings))
     warnings = len(findings.warnings)
     notes = len(findings.findings) - warnings
-    say(f"{counted(warnings, 'warning')}, {counted(notes, 'note')}")
+    say(f"{count_text(warnings, 'warning')}, {count_text(notes, 'note')}")
     raise typer.Exit(1 if warnings else 0)

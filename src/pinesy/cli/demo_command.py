@@ -86,7 +86,7 @@ def demo(tour: Tour = False, output: DemoPage = Path("pinesy-demo.html")) -> Non
 
 
 def run_tour(console: Console) -> None:
-    """Print the whole tour; every number is computed on the way."""
+    """Print the tour; all numbers are computed."""
     console.rule("1. Are two digits the same?")
     _same_digit(console)
     console.rule("2. The sum of two numbers whose digits are uncertain")
@@ -122,7 +122,7 @@ def _sum(console: Console, cascade: Cascade) -> None:
 
 
 def _certainties(console: Console, possibility: Possibility) -> None:
-    """Print the certainty of the best value, and of the two best if that is higher."""
+    """Print the certainty of the best value, and of the two best values if it is higher."""
     order = np.argsort(-possibility.degrees, kind="stable")
     ranked = [possibility.attribute.domain[i] for i in order]
     line = f"What is certain: {_certain(possibility, ranked[:1])}"
@@ -158,7 +158,7 @@ def _many(console: Console, cascade: Cascade) -> None:
 
 
 def _inputs(console: Console, probabilities: Distributions) -> Distributions:
-    """Print probabilities beside the possibilities made of them; return the latter."""
+    """Print probabilities and their possibilities; return the possibilities."""
     evidence = {name: antipignistic(distribution) for name, distribution in probabilities.items()}
     rows = [
         (n, _degrees(distribution), _degrees(evidence[n]))
@@ -169,7 +169,7 @@ def _inputs(console: Console, probabilities: Distributions) -> Distributions:
 
 
 def _results(console: Console, inferred: Mapping[str, Possibility]) -> None:
-    """Print what was inferred, and what is certain of it."""
+    """Print inferred distributions, and their certainties."""
     rows = [(name, _degrees(pi.to_dict()), pi.verdict) for name, pi in inferred.items()]
     columns = ["output", "possibilities", "result"]
     console.print(rich_table(columns, rows), end="\n\n")
@@ -178,7 +178,7 @@ def _results(console: Console, inferred: Mapping[str, Possibility]) -> None:
 
 
 def _degrees(distribution: Mapping[Hashable, float]) -> str:
-    """List the values by falling degree, without those of degree 0."""
+    """Return values and degrees as text, descending, without degrees of 0."""
     pairs = sorted(distribution.items(), key=lambda pair: -pair[1])
     return ", ".join(f"{show_value(v)}: {six_digits(d)}" for v, d in pairs if d > 0.0)
 

@@ -81,7 +81,7 @@ def evaluate(
         (semantics and (level or output is not None), "--semantics", printed),
     )
     if semantics:
-        file_options = options.probable(file_options)
+        file_options = options.invertible_options(file_options)
     calibrated = options.calibrated_rules(rules, file_options.transform, level) if level else None
     if group:
         file_options = replace(file_options, ids=[*(file_options.ids or ()), group])

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pinesy import explanations
-from pinesy._common.reports import counted
+from pinesy._common.reports import count_text
 from pinesy._common.validation import MOST_NAMES, printable
 from pinesy.cli import options
 from pinesy.cli.output import put_text
@@ -197,7 +197,7 @@ def find_sample(batches: Iterable[Batch], name: str | None, data: Path) -> tuple
     if ids:
         matches = get_close_matches(str(name), list(ids)[:MOST_NAMES], n=3, cutoff=0.0)
         nearest = ", ".join(repr(text)[:80] for text in matches)
-        count = counted(len(ids), "id")
+        count = count_text(len(ids), "id")
         raise DataError(f"{start}{rows:,} rows have {count}, the nearest {nearest}")
     cure = "" if row_number is not None else "; to name it by an id, name the column: --id NAME"
     raise DataError(f"{start}the rows are 1 to {rows:,}{cure}")

@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 import pinesy
-from pinesy._common.files import reading, writing_bytes
-from pinesy._common.reports import counted
+from pinesy._common.files import atomic_bytes, wrap_read_errors
+from pinesy._common.reports import count_text
 from pinesy.cli import options
 from pinesy.cli.output import open_output, put_text, say
 from pinesy.exceptions import DataError
@@ -108,14 +108,14 @@ def page(
         contents = samples_data(cascade, first, titles_of(first), pictures)
     text = rules_page(cascade, contents, title or rules.stem, network=rules.suffix == ".zip")
     put_text(output, text)
-    note = f", {counted(len(contents), 'sample')}" if contents else ""
+    note = f", {count_text(len(contents), 'sample')}" if contents else ""
     say(f"{output}: {len(text.encode()):,} bytes{note}")
 
 
 def _read_images(path: Path) -> Mapping[str, Any]:
     """Return the arrays of a file by their names, or raise `DataError`."""
     try:
-        with reading(path), np.load(path, allow_pickle=False) as stored:
+        with wrap_read_errors(path), np.load(path, allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
     except (ValueError, BadZipFile, AttributeError, EOFError):
         raise DataError(
@@ -146,7 +146,7 @@ def onnx(
     content: Any = pinesy.load(model) if model.suffix == ".zip" else load_rules(model)
     transform_name = None if transform == "none" else transform
     graph = pinesy.to_onnx(content, outputs, transform=transform_name)
-    with writing_bytes(output) as stream:
+    with atomic_bytes(output) as stream:
         stream.write(graph.SerializeToString())
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pinesy import problems
-from pinesy._common.files import writing
+from pinesy._common.files import atomic_text
 from pinesy._common.names import column_slices
 from pinesy.cli.output import rich_table
 from pinesy.display.markup import html_table, join_markup, tag
@@ -62,15 +62,15 @@ class Pictures:
 
 
 def _answers(labels: dict[str, Any]) -> dict[str, Any]:
-    """Return the digits of sums, of all that should be inferred."""
+    """Return the labels of the digits of sums."""
     return {name: values for name, values in labels.items() if name.startswith("y_")}
 
 
 def run_image_demo(console: Console, output: Path) -> None:
-    """Train a network on real images, learn the rules, try them on others, and write a page."""
+    """Train a network, learn the rules, test both on other images, and write a page."""
     training, test = split_digits()
     console.rule("1. A small network learns to read digits")
-    network, training_line = trained_network(training)
+    network, training_line = train_network(training)
     console.print(Text(training_line))
     console.rule("2. Rules add numbers and judge Sudokus, on images that were never seen")
     digit_accuracy = float(
@@ -79,30 +79,30 @@ def run_image_demo(console: Console, output: Path) -> None:
     reading_line = f"{digit_accuracy:.1%} of the {len(test.labels)} digits are read right."
     console.print(Text(reading_line))
     models = {k: adding_model(network, k, training) for k in SUMS}
-    rows = [_added(k, model, test, digit_accuracy) for k, model in models.items()]
-    rows.append(_judged(network, test))
+    rows = [_addition_row(k, model, test, digit_accuracy) for k, model in models.items()]
+    rows.append(_sudoku_row(network, test))
     console.print(rich_table(COLUMNS, rows, right=("samples",)))
-    guarantee_line = _guaranteed(models[1], test)
+    guarantee_line = _coverage_text(models[1], test)
     console.print(Text(guarantee_line), soft_wrap=True)
     console.rule("3. Two sums, looked at closely")
     cases = _cases(models[2], *test.sums(2))
     for case in cases:
-        _closely(console, case)
-    with writing(output) as stream:
+        _print_case(console, case)
+    with atomic_text(output) as stream:
         stream.write(_html([training_line, reading_line, guarantee_line], rows, cases))
     console.print(Text(f"All this with pictures: {output.absolute()}"))
 
 
 def split_digits() -> tuple[Pictures, Pictures]:
-    """Return the images to learn from, and those that are never seen before the end."""
+    """Return the training images and the test images."""
     images, labels = problems.digits()
     order = np.random.default_rng(SEED).permutation(len(labels))
     first, second = order[:N_TRAIN], order[N_TRAIN:]
     return Pictures(images[first], labels[first]), Pictures(images[second], labels[second])
 
 
-def trained_network(training: Pictures) -> tuple[Any, str]:
-    """Return a network that was trained, and a line about it."""
+def train_network(training: Pictures) -> tuple[Any, str]:
+    """Train a network; return it, and a line about the training."""
     from pinesy.nets import DeepSoftLogCNN, NetworkPerception, Recipe
 
     recipe = Recipe("adamw", 3e-3, "cosine", batch=32, epochs=EPOCHS, t_max=EPOCHS)
@@ -118,15 +118,17 @@ def adding_model(network: Any, k: int, training: Pictures) -> NeuroSymbolic:
     return NeuroSymbolic(network, problems.addition(k), inputs=inputs).fit(*training.sums(k))
 
 
-def _added(k: int, model: NeuroSymbolic, test: Pictures, digit_accuracy: float) -> tuple[str, ...]:
-    """Add numbers of `k` digits; return a row of the table."""
+def _addition_row(
+    k: int, model: NeuroSymbolic, test: Pictures, digit_accuracy: float
+) -> tuple[str, ...]:
+    """Return the table row of the addition of numbers of `k` digits."""
     x, labels = test.sums(k)
     score = model.score(x, _answers(labels))
     return f"Addition-{k}", str(len(x)), f"{score:.1%}", f"{digit_accuracy ** (2 * k):.1%}"
 
 
-def _guaranteed(model: NeuroSymbolic, unseen: Pictures) -> str:
-    """Calibrate sums of digits on one half of the samples; say what that is worth on the other."""
+def _coverage_text(model: NeuroSymbolic, unseen: Pictures) -> str:
+    """Calibrate on one half of the samples; return the coverage on the other as text."""
     (x, known), (new, answers) = unseen.halves()
     model.calibrate(x, answers=known)
     sets = model.predict_set(new, LEVEL)
@@ -146,8 +148,8 @@ def _guaranteed(model: NeuroSymbolic, unseen: Pictures) -> str:
     return f"{text} One that has not: its sum is in {{{', '.join(map(str, sums))}}}."
 
 
-def _judged(network: Any, test: Pictures) -> tuple[str, ...]:
-    """Judge Sudokus of four digits; return a row of the table."""
+def _sudoku_row(network: Any, test: Pictures) -> tuple[str, ...]:
+    """Return the table row of Sudokus of four digits."""
     rows = [np.flatnonzero(test.labels == d)[: 4 * PUZZLES] for d in range(4)]
     puzzles = problems.sudoku_samples(np.stack(rows), PUZZLES, np.random.default_rng(SEED))
     rules = problems.sudoku(4)
@@ -158,7 +160,7 @@ def _judged(network: Any, test: Pictures) -> tuple[str, ...]:
 
 
 def _first_four(p: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the probabilities of 0 to 3, knowing that it is one of them."""
+    """Return the probabilities of 0 to 3, given that it is one of them."""
     four = p[:, :4] + 1e-12
     return np.asarray(four / four.sum(axis=1, keepdims=True))
 
@@ -171,8 +173,8 @@ def _cases(model: NeuroSymbolic, x: Images, labels: dict[str, Any]) -> list[Expl
     return problems.explained_sums(rules, evidence, labels, images)
 
 
-def _closely(console: Console, case: ExplainedSum) -> None:
-    """Show a sum: its images, what the rules make of them, and why."""
+def _print_case(console: Console, case: ExplainedSum) -> None:
+    """Print a sum: its images, the result, and the explanation."""
     console.print(Text(case.title, style="bold"))
     console.print(Text(images_text(np.stack(list(case.images.values())))), soft_wrap=True)
     console.print(Text(case.summary))
@@ -191,7 +193,7 @@ def images_text(images: Images) -> str:
 
 
 def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[ExplainedSum]) -> str:
-    """Return the page: what was done, the table of results, and single sums explained."""
+    """Return the HTML page: facts, the table of results, and explained sums."""
     paragraphs = join_markup(tag("p", fact) for fact in facts)
     results = tag("h2", "Images that were never seen") + html_table(COLUMNS, rows)
     return html_page(

@@ -113,7 +113,7 @@ def infer(
     if not meaning.is_compiled:
         options.refuse_options((level is not None, "--level", "levels are of possibilities"))
     if meaning.reads == "probabilities":
-        file_options = options.probable(file_options)
+        file_options = options.invertible_options(file_options)
     calibrated = None
     if level is not None:
         calibrated = options.calibrated_rules(rules, file_options.transform, [level])
@@ -123,7 +123,7 @@ def infer(
     numbers = count(1)
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
-        """Return the rules that clash in each contradictory sample, in words."""
+        """Return the rules that clash, as text, for each contradictory sample."""
         output, lost = pi.attribute, np.flatnonzero(pi.contradiction)
         if not len(lost):
             return {}
@@ -193,7 +193,7 @@ class OutputResult(NamedTuple):
         return self.members.index(True) if self.outcome == "decided" else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it for JSON; degrees of 0 are left out."""
+        """Return the result as plain data; degrees of 0 are left out."""
         values = [*map(_json_value, compress(self.attribute.domain, self.members))]
         degrees = {t: d for t, d in zip(self.texts, self.degrees, strict=True) if d > 0.0}
         content = {
@@ -206,20 +206,20 @@ class OutputResult(NamedTuple):
         return content | self.facts
 
     def titles(self) -> list[str]:
-        """Return one for the best value, one for each fact, and one for each value."""
+        """Return the titles of the columns: best value, facts, and values."""
         name = self.attribute.name
         fact_titles = [f"{name} {fact}" for fact in ("outcome", "verdict", self.title, *self.facts)]
         return [name, *fact_titles, *(f"{name}={text}" for text in self.texts)]
 
     def cells(self) -> list[Any]:
-        """Return the cells below the titles."""
+        """Return the cells of the columns of `titles`."""
         best = "" if self.best is None else self.texts[self.best]
         left = "|".join(compress(self.texts, self.members))
         facts = ["" if fact is None else fact for fact in self.facts.values()]
         return [best, self.outcome, self.verdict, left, *facts, *self.degrees]
 
     def line(self) -> tuple[str, ...]:
-        """Return the cells of a table for reading."""
+        """Return the cells of a row of the printed table."""
         name, best, number = self.attribute.name, "-", "-"
         outcome: str = self.verdict
         if self.best is not None:
@@ -304,7 +304,7 @@ class InferenceRow(ResultRow):
         return self.ids | {result.attribute.name: result.to_dict() for result in self.results}
 
     def titles(self) -> list[str]:
-        """Return those of the ids, then those of the outputs."""
+        """Return the titles of the ids, then of the outputs."""
         return [*self.ids, *(title for result in self.results for title in result.titles())]
 
     def cells(self) -> list[Any]:
@@ -323,7 +323,7 @@ class InferenceRow(ResultRow):
 
 
 def _json_value(value: Any) -> Any:
-    """Return a value that JSON has, or else its text."""
+    """Return a value of JSON, or the text of another value."""
     plain = value is None or isinstance(value, str | int)
     if plain or (isinstance(value, float) and math.isfinite(value)):
         return value

@@ -1,8 +1,9 @@
-"""Options and arguments that commands share, and the values that they name."""
+"""Options and arguments that commands share, and the conversion of their values."""
 
 import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -68,8 +69,8 @@ Formulas = Annotated[
 ]
 
 
-def _known_transform(name: str) -> str:
-    """Return a transformation's name as the command line writes it, or refuse an unknown one."""
+def _check_transform(name: str) -> str:
+    """Return the name of a transformation with hyphens, or raise `BadParameter`."""
     try:
         return name if name == "none" else as_transform(name).name.replace("_", "-")
     except DomainError as error:
@@ -79,7 +80,7 @@ def _known_transform(name: str) -> str:
 def transform_option(explanation: str) -> Any:
     """Return an option that takes the name of a transformation."""
     names = "|".join(["none", *TRANSFORMS]).replace("_", "-")
-    return typer.Option(metavar=f"[{names}]", callback=_known_transform, help=explanation)
+    return typer.Option(metavar=f"[{names}]", callback=_check_transform, help=explanation)
 
 
 TransformOption = Annotated[
@@ -96,7 +97,7 @@ Ids = Annotated[
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(help="What stands between the cells of CSV. By default as the header shows."),
+    typer.Option(help="The separator of CSV cells. By default as the header shows."),
 ]
 Decimal = Annotated[str, typer.Option(help="The decimal point of numbers in CSV: . or ,")]
 Strict = Annotated[
@@ -141,7 +142,7 @@ def refuse_options(*cases: tuple[object, str, str]) -> None:
 def check_output_file(
     output: Path | None, suffixes: Sequence[str] | None, sources: Sequence[Path | None]
 ) -> None:
-    """Refuse, before any work is done, a file that cannot be the output; None for any suffix."""
+    """Raise if a file cannot be the output, before any work; `suffixes` None allows any."""
     if output is None:
         return
     if suffixes is not None and output.suffix not in suffixes:
@@ -152,7 +153,7 @@ def check_output_file(
     except OSError as error:  # such as a name that is too long
         name = error.filename or output
         raise DataError(f"{name}: cannot be used: {error.strerror or error}") from None
-    why = f"{output} is read from too, and would be lost; write to another file"
+    why = f"{output} is an input too, and would be overwritten; write to another file"
     refuse_options((is_read, "--output", why))
     if not output.parent.is_dir():
         raise DataError(f"{output}: cannot be written: there is no directory {output.parent}")
@@ -185,7 +186,7 @@ class FormatOptions:
         batch: int = 10_000,
         targets: Sequence[Attribute] = (),
     ) -> Iterator[Batch]:
-        """Read the samples of a file, which may hold any attribute of the rules, or of stdin."""
+        """Read the samples of a file or of stdin; columns may be any attributes of the rules."""
         source = sys.stdin.buffer if str(data) == "-" else data
         known = cascade.attributes.values()
         return read_samples(
@@ -215,11 +216,11 @@ class TrainingOptions(DataOptions):
     batch: ReadSize = 10_000
 
 
-def probable(options: Data) -> Data:
-    """Return options that read probabilities, or refuse another transformation.
+def invertible_options(options: Data) -> Data:
+    """Return options with the antipignistic transformation, which `input_probabilities` inverts.
 
-    What a file says becomes possibilities by a method that can be inverted: a value is certain
-    then, and where nothing is said all are equally probable.
+    Then a plain value has probability 1, and missing evidence the uniform distribution. Raises
+    `BadParameter` for another transformation.
     """
     why = "--semantics takes probabilities as they are; leave --transform out"
     refuse_options((options.transform not in ("none", "antipignistic"), "--transform", why))
@@ -227,13 +228,13 @@ def probable(options: Data) -> Data:
 
 
 def input_probabilities(inputs: Sequence[Attribute], evidence: FloatArray) -> dict[str, FloatArray]:
-    """Return the probabilities of inputs that were read as `probable` says."""
+    """Return the probabilities of inputs, read with the options of `invertible_options`."""
     spans = column_slices(inputs)
     return {name: antipignistic_inverse(evidence[:, span]) for name, span in spans.items()}
 
 
 def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes the fields of its classes of options one by one."""
+    """Decorate a command so that the fields of its option dataclasses become its parameters."""
     signature = inspect.signature(command)
     parameters = signature.parameters.items()
     groups: dict[str, Any] = {n: p.annotation for n, p in parameters if is_dataclass(p.annotation)}
@@ -252,14 +253,14 @@ def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
-    """Refuse a column that would stand in the results under the name of an output."""
+    """Raise `BadParameter` for a column of ids with the name of an output."""
     for attribute in outputs:
-        why = f"{attribute.name} is inferred, so it cannot tell samples apart"
+        why = f"{attribute.name} is inferred, so it cannot be an id of samples"
         refuse_options((attribute.name in ids, "--id", why))
 
 
 def calibrated_rules(path: Path, transform: str, levels: list[float]) -> CalibratedRules:
-    """Return calibrated rules that take evidence as it is read from files: possibilities."""
+    """Load calibrated rules whose evidence is possibilities, as read from files."""
     calibrated = load(path) if path.suffix == ".json" else None
     if not isinstance(calibrated, CalibratedRules):
         raise DataError(
@@ -283,10 +284,10 @@ def calibrated_rules(path: Path, transform: str, levels: list[float]) -> Calibra
 
 
 def find_value(attribute: Attribute, text: str) -> Hashable:
-    """Return the domain value that a text is the written form of.
+    """Return the value of a domain that a text denotes.
 
-    That is its name in data files, or anything that reads as it in ``.rules`` files; of a numeric
-    attribute also any number, which stands for its interval.
+    The text is the name of the value in data files, or a written form of it in ``.rules`` files;
+    for a numeric attribute also any number, which denotes its interval.
 
     Examples
     --------
@@ -297,20 +298,14 @@ def find_value(attribute: Attribute, text: str) -> Hashable:
     indices = value_positions(attribute)
     if text in indices:
         return attribute.domain[indices[text]]
-    value = _parsed(text)
+    value = None  # the value none is found by its name above
+    with suppress(RulesTextError):
+        reader = Reader(text)
+        value = reader.value()
+        reader.expect_end()
     if attribute.scale is not None and is_number(value):
         return attribute.domain[int(attribute.scale.positions(as_floats([value]))[0])]
     if value is not None and value in attribute:
         return attribute.domain[attribute.position(value)]
     hint = suggestion(text, value_texts(attribute))
     raise DomainError(f"attribute {attribute.name!r} has no value {text!r:.80}{hint}")
-
-
-def _parsed(text: str) -> Hashable:
-    """Return the value that a text reads as; None where it does not (`none` has its own name)."""
-    try:
-        reader = Reader(text)
-        value = reader.value()
-    except RulesTextError:
-        return None
-    return value if reader.token.kind == "end" else None

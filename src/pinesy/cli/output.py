@@ -19,43 +19,43 @@ from rich.table import Table
 from rich.text import Text
 
 from pinesy._common.console import progress
-from pinesy._common.files import reading, writing
-from pinesy._common.reports import counted
+from pinesy._common.files import atomic_text, wrap_read_errors
+from pinesy._common.reports import count_text
 from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
 
 T = TypeVar("T")
-#: What a cell begins with that a spreadsheet takes for a formula.
+#: The first characters of cells that a spreadsheet runs as formulas.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
-#: Samples that a table shows unless all are wanted.
-SHOWN = 20
+#: Samples that a table shows without --all.
+MAX_SHOWN = 20
 
 
 class Screen(Console):
-    """A console that raises BrokenPipeError, where Rich would exit with 1."""
+    """A console that raises BrokenPipeError, where Rich exits with 1, and escapes texts."""
 
     def on_broken_pipe(self) -> None:
-        """Pass the error on."""
+        """Raise `BrokenPipeError` again."""
         raise BrokenPipeError
 
     def render(self, *objects: Any, **settings: Any) -> Iterator[Segment]:
-        """Yield printable segments: texts of files move no cursor."""
+        """Yield segments with escaped control characters."""
         for part in super().render(*objects, **settings):
             yield part if part.control else Segment(printable(part.text), part.style)
 
 
 def say(text: object = "") -> None:
-    """Print a text on a line of its own; texts of files move no cursor."""
+    """Print a line, with escaped control characters."""
     typer.echo(printable(str(text)))
 
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[TextIO]:
-    """Open a file that takes its name only once it is whole; standard output without a path."""
+    """Open a file for an atomic write; standard output without a path."""
     if path is None:
         yield sys.stdout
     else:
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             yield stream
 
 
@@ -66,32 +66,32 @@ def put_text(path: Path | None, text: str) -> None:
 
 
 def plain(result: object) -> str:
-    """Return a result as text, without the name of its class around the first line."""
+    """Return a result as text, without ``ClassName(...)`` around the first line."""
     return re.sub(r"\A\w+\((.*)\)$", r"\1", str(result), count=1, flags=re.MULTILINE)
 
 
 def six_digits(degree: float) -> str:
-    """Return a degree for reading, with six digits."""
+    """Return a degree with six significant digits."""
     return f"{degree:.6g}"
 
 
 def shortened_note(count: int, noun: str, option: str = "--all") -> Text:
-    """Return a note on how many are not shown, and the option that shows them."""
-    return Text(f"... and {counted(count, noun, 'more ')}; {option} shows them", style="italic")
+    """Return a note on the number of omitted items, and the option that shows them."""
+    return Text(f"... and {count_text(count, noun, 'more ')}; {option} shows them", style="italic")
 
 
 class Shortening:
-    """Shows the first of many; with `everything` (``--all``) all of them."""
+    """Base class of output that is shortened unless `everything` (``--all``) is set."""
 
     everything: bool
 
     def first(self, items: Sequence[T], limit: int) -> tuple[Sequence[T], int]:
-        """Return the first items, or all, and the number of the others."""
+        """Return the first items (all with ``--all``), and the number of omitted items."""
         selected = items if self.everything else items[:limit]
         return selected, len(items) - len(selected)
 
     def text(self, text: str, limit: int) -> str:
-        """Return a text, or its first characters and how many more there are."""
+        """Return a text, cut after `limit` characters unless ``--all``."""
         beginning, n_left = self.first(text, limit)
         return f"{beginning} ... {n_left:,} more characters (--all)" if n_left else text
 
@@ -99,7 +99,7 @@ class Shortening:
 def rich_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]] = (), right: Sequence[str] = ()
 ) -> Table:
-    """Return a table of texts as they are; long cells are folded, never cut."""
+    """Return a table of texts without markup; long cells are folded, never cut."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         justify = "right" if column in right else "left"
@@ -110,26 +110,26 @@ def rich_table(
 
 
 class ResultRow:
-    """The result of one sample, for a writer of any form."""
+    """Base class of the result of one sample, for all writers."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the result as plain data."""
         raise NotImplementedError
 
     def titles(self) -> Sequence[str]:
-        """Return the titles of its cells in a CSV file."""
+        """Return the titles of the columns of a CSV file."""
         return list(self.to_dict())
 
     def cells(self) -> Sequence[Any]:
-        """Return its cells in a CSV file; floats are written so that they read back the same."""
+        """Return the cells of a CSV row; floats are written with their repr."""
         return list(self.to_dict().values())
 
     def lines(self) -> Iterable[Sequence[str]]:
-        """Yield its lines in a table for reading."""
+        """Yield the rows of a printed table."""
         raise NotImplementedError
 
     def remarks(self) -> Iterable[str]:
-        """Yield what is written below the table."""
+        """Yield lines to print below the table."""
         return ()
 
 
@@ -138,13 +138,13 @@ Writer = Callable[[TextIO, Iterable[ResultRow]], None]
 
 
 def write_json_lines(stream: TextIO, rows: Iterable[ResultRow]) -> None:
-    """Write an object for each sample, one a line."""
+    """Write JSON Lines: an object for each sample."""
     for row in rows:
         stream.write(printable_json(row.to_dict()) + "\n")
 
 
 def write_json_list(stream: TextIO, rows: Iterable[ResultRow]) -> None:
-    """Write one list of objects."""
+    """Write a JSON array of objects."""
     stream.write(printable_json([row.to_dict() for row in rows], indent=1) + "\n")
 
 
@@ -153,7 +153,7 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False)
 
     Parameters
     ----------
-    formulas : whether to leave texts as they are that spreadsheets take for formulas
+    formulas : whether to write texts that spreadsheets run as formulas unchanged
     """
     writer = csv.writer(stream, lineterminator="\n")
     is_screen = stream.isatty()
@@ -161,7 +161,7 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False)
     def cell_text(cell: Any) -> Any:
         if not isinstance(cell, str):
             return cell
-        text = cell if formulas else neutral(cell)
+        text = cell if formulas else escape_formula(cell)
         return printable(text) if is_screen else text
 
     for number, row in enumerate(rows):
@@ -170,12 +170,12 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False)
         writer.writerow(map(cell_text, row.cells()))
 
 
-def neutral(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: with an apostrophe before it.
+def escape_formula(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would run it as a formula.
 
     Examples
     --------
-    >>> [neutral(text) for text in ("=1+2", "@x", "-1.5", "- or +", "low")]
+    >>> [escape_formula(text) for text in ("=1+2", "@x", "-1.5", "- or +", "low")]
     ["'=1+2", "'@x", '-1.5', "'- or +", 'low']
     """
     if not text.startswith(FORMULA_SIGNS):
@@ -187,7 +187,7 @@ def neutral(text: str) -> str:
     return text
 
 
-#: The writers of files, by what the names of these end in.
+#: The writers, by the suffix of the file.
 WRITERS: dict[str, Writer] = {
     ".csv": write_csv,
     ".json": write_json_list,
@@ -196,7 +196,7 @@ WRITERS: dict[str, Writer] = {
 
 
 def writer_of(suffix: str, formulas: bool) -> Writer:
-    """Return the writer of files whose names end in `suffix`; see `write_csv`."""
+    """Return the writer of files with a suffix; for `formulas` see `write_csv`."""
     return partial(write_csv, formulas=formulas) if suffix == ".csv" else WRITERS[suffix]
 
 
@@ -206,10 +206,10 @@ class TableWriter:
 
     Attributes
     ----------
-    columns, right : their titles, and those whose cells stand on the right
-    everything : whether to show all samples, or the first `SHOWN`
-    page : the number of samples that one table holds, so that memory stays bounded; None for all
-    sections : whether to set samples apart
+    columns, right : the titles of the columns, and of those that are right-aligned
+    everything : whether to show all samples, or the first `MAX_SHOWN`
+    page : the number of samples of one table, so that memory is bounded; None for all
+    sections : whether to separate samples
     """
 
     columns: Sequence[str]
@@ -219,9 +219,9 @@ class TableWriter:
     sections: bool = True
 
     def __call__(self, stream: TextIO, rows: Iterable[ResultRow]) -> None:
-        """Print the samples, and how many are not shown."""
+        """Print the samples, and the number of omitted ones."""
         screen, rows = Screen(file=stream), iter(rows)
-        selected = rows if self.everything else iter(list(islice(rows, SHOWN)))
+        selected = rows if self.everything else iter(list(islice(rows, MAX_SHOWN)))
         n_left = 0 if self.everything else sum(1 for _ in rows)
         while page := list(islice(selected, self.page)):
             self._print(screen, page)
@@ -247,20 +247,22 @@ def write_rows(
     data: Path,
     output: Path | None,
 ) -> None:
-    """Write the results of all samples of a data file; `rows` returns those of a batch."""
-    with reading(data):  # its name may be too long
+    """Write the results of all samples of a data file; `rows` returns the results of a batch."""
+    with wrap_read_errors(data):  # its name may be too long
         size = data.stat().st_size if data.is_file() else None
     # A bar between results on one screen would garble them; a table comes after it.
     bar = output is not None or isinstance(write, TableWriter) or not sys.stdout.isatty()
     with (
         open_output(output) as stream,
-        closing(watched(batches, data.name if bar else "", size)) as watched_batches,
+        closing(with_progress(batches, data.name if bar else "", size)) as watched_batches,
     ):
         write(stream, chain.from_iterable(map(rows, watched_batches)))
 
 
-def watched(batches: Iterable[Batch], name: str, size: int | None) -> Generator[Batch, None, None]:
-    """Yield the batches of a file of `size` bytes, with a bar (given a name) if it takes long."""
+def with_progress(
+    batches: Iterable[Batch], name: str, size: int | None
+) -> Generator[Batch, None, None]:
+    """Yield the batches of a file of `size` bytes, with a progress bar if `name` is given."""
     samples = position = 0
     with progress(f"reading {name}" if name else "", size) as bar:
         for batch in batches:

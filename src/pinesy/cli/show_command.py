@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pinesy._common.reports import counted
+from pinesy._common.reports import count_text
 from pinesy.cli import options
 from pinesy.cli.output import Screen, Shortening, rich_table, shortened_note, six_digits
 from pinesy.display.cascade_picture import roles_of
@@ -68,16 +68,16 @@ def show(
 
 @dataclass(frozen=True)
 class RuleBasePrinter(Shortening):
-    """Prints parts of a rule base, shortened unless `everything` is wanted."""
+    """Prints parts of a rule base, shortened unless `everything` is set."""
 
     console: Console
     everything: bool = False
 
     def summary(self, cascade: Cascade) -> None:
-        """Print one line on the whole."""
+        """Print one line with the sizes of the rule base."""
         rules = sum(map(len, cascade.rule_sets))
         names = [self._names([a.name for a in part]) for part in (cascade.inputs, cascade.outputs)]
-        sizes = f"{counted(len(cascade.rule_sets), 'rule set')}, {counted(rules, 'rule')}"
+        sizes = f"{count_text(len(cascade.rule_sets), 'rule set')}, {count_text(rules, 'rule')}"
         self._line(f"{sizes}: {names[0]} -> {names[1]}")
 
     def attributes(self, cascade: Cascade) -> None:
@@ -102,7 +102,7 @@ class RuleBasePrinter(Shortening):
         """
         first_sets, n_left = self.first(rule_sets, SETS)
         for rule_set in first_sets:
-            self._title(f"Rules on {rule_set.output.name}: {counted(len(rule_set), 'rule')}")
+            self._title(f"Rules on {rule_set.output.name}: {count_text(len(rule_set), 'rule')}")
             if rules:
                 self.rules(rule_set)
             if cells:
@@ -120,7 +120,7 @@ class RuleBasePrinter(Shortening):
         self._note(n_left, "rule")
 
     def partition(self, rule_set: RuleSet) -> None:
-        """Print the cells that the conclusions cut the output's domain into."""
+        """Print the cells of the partition of the output's domain."""
         partition = rule_set.partition
         pairs = list(zip(partition.tuples, partition.cells(rule_set.output.domain), strict=True))
         first_cells, n_left = self.first(pairs, ROWS)
@@ -128,7 +128,7 @@ class RuleBasePrinter(Shortening):
             (str(number), f"({self._names(list(map(str, signs)))})", self._values(values))
             for number, (signs, values) in enumerate(first_cells, 1)
         ]
-        self._line(f"partition of {rule_set.output.name}: {counted(len(pairs), 'cell')}")
+        self._line(f"partition of {rule_set.output.name}: {count_text(len(pairs), 'cell')}")
         self.console.print(rich_table(["cell", "signs", "values"], rows, ["cell"]))
         self._note(n_left, "cell")
 
@@ -141,9 +141,9 @@ class RuleBasePrinter(Shortening):
         first_rows, n_left = self.first(rows, ROWS)
         n_columns_left = self.first(rows[0], NUMBERS)[1]
         note = f" ... {n_columns_left:,} more (--all)" if n_columns_left else ""
-        columns = counted(len(rows[0]), "column")
+        columns = count_text(len(rows[0]), "column")
         self._line(
-            f"matrix M: {counted(len(rows), 'row')} (cells), {columns} (lambda_1, rho_1, ...)"
+            f"matrix M: {count_text(len(rows), 'row')} (cells), {columns} (lambda_1, rho_1, ...)"
         )
         self._line(show_matrix([self.first(row, NUMBERS)[0] for row in first_rows], note))
         self._note(n_left, "row")

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from pinesy._common.files import cache_directory, made
+from pinesy._common.files import cache_directory, make_directory
 from pinesy._version import __version__
 from pinesy.cli import options
-from pinesy.cli.image_demo import adding_model, split_digits, trained_network
+from pinesy.cli.image_demo import adding_model, split_digits, train_network
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -123,8 +123,8 @@ def _demo_model(say: Callable[[str], None]) -> tuple[NeuroSymbolic, Any, dict[st
         model: NeuroSymbolic = load(path)
     except DataError:  # not there yet, or of no use
         say("A small network learns to read digits; that takes half a minute, once.")
-        model = adding_model(trained_network(training)[0], 1, training)
+        model = adding_model(train_network(training)[0], 1, training)
         model.calibrate(x, answers=known)
-        made(path.parent)
+        make_directory(path.parent)
         save(model, path)
     return model, new, answers

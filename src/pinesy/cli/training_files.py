@@ -8,7 +8,7 @@ from typing import Any
 
 from pinesy._common.validation import FloatArray, listed
 from pinesy.cli import options
-from pinesy.cli.output import watched
+from pinesy.cli.output import with_progress
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules
@@ -70,7 +70,7 @@ class TrainingFiles:
         file = self.file(path)
         batches: list[tuple[FloatArray, dict[str, Target]]] = []
         size = 0
-        with closing(watched(file.batches(), path.name, file.n_bytes)) as batches_read:
+        with closing(with_progress(file.batches(), path.name, file.n_bytes)) as batches_read:
             for batch in batches_read:
                 batches.append((batch.evidence, batch.targets))
                 size += batch.evidence.nbytes + sum(t.array.nbytes for t in batch.targets.values())
@@ -82,7 +82,7 @@ class TrainingFiles:
     def read(self, path: Path) -> Batch:
         """Return all samples of a file as one batch."""
         file = self.file(path)
-        samples = Batch.joined(list(watched(file.batches(), path.name, file.n_bytes)))
+        samples = Batch.joined(list(with_progress(file.batches(), path.name, file.n_bytes)))
         self._check_targets(path, samples.targets)
         return samples
 
@@ -101,12 +101,12 @@ class TrainingFiles:
 
 
 def identity(path: Path, digest: str) -> dict[str, Any]:
-    """Return what is noted of a file."""
+    """Return the record of a file in the provenance of a model."""
     return {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
 
 
 def provenance(rules: Path, transform: str, model: LearnedRules | None) -> dict[str, Any]:
-    """Return what is noted of a model, before its data: the rules, or all of the earlier model."""
+    """Return the provenance of a model without its data: the rules, or the earlier model's."""
     if model is None:
         noted = identity(rules, hashlib.sha256(rules.read_bytes()).hexdigest())
         return {"rules": noted, "transform": transform, "data": []}

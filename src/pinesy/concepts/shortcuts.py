@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.reports import counted
+from pinesy._common.reports import count_text
 from pinesy._common.validation import BoolArray, FloatArray, check_integer
 from pinesy.concepts.concept_check import ConceptCheck
 from pinesy.concepts.observed_answers import (
@@ -214,7 +214,10 @@ class Shortcuts:
     def __str__(self) -> str:
         """Return the count, the remappings and the labels as text."""
         few = "" if self.exact else "at least "
-        maps, combos = counted(self.count, "remapping"), counted(self.combinations, "combination")
+        maps, combos = (
+            count_text(self.count, "remapping"),
+            count_text(self.combinations, "combination"),
+        )
         keep = "keeps" if self.count == 1 else "keep"
         counts = [f"{'' if g.exact else 'at least '}{len(g.maps):,}" for g in self.groups]
         product_text = (
@@ -233,7 +236,8 @@ class Shortcuts:
             lines.append(f"       ... and {self.count - self.limit:,} more (limit={self.limit})")
         labels = sum(map(len, self.labels.values()))
         lines.append(
-            f"{counted(labels, 'label')} would leave only the true one: {_values_text(self.labels)}"
+            f"{count_text(labels, 'label')} would leave only the true one: "
+            f"{_values_text(self.labels)}"
         )
         return "\n".join([*lines, *notes])
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from pinesy._common.reports import counted
+from pinesy._common.reports import count_text
 from pinesy.display.boxes import Box, BoxKind, drawing
 from pinesy.display.markup import Markup, cut, details, join_markup, more, tag
 from pinesy.display.rules_html import rules_table
@@ -99,7 +99,7 @@ def _root(cascade: Cascade, max_nodes: int) -> Box:
     nodes = graph_of(cascade, max_nodes)
     nearest = nodes[-max_nodes:]  # to the results
     omitted = sum(len(node.attributes) for node in nodes[:-max_nodes])
-    omitted_box = Box("more", f"and {counted(omitted, 'attribute')} more")
+    omitted_box = Box("more", f"and {count_text(omitted, 'attribute')} more")
     used_by_others = {node for other in nearest for node in other.used}
     boxes = {node: _box(node, node not in used_by_others) for node in nearest}
     for node, box in boxes.items():
@@ -115,11 +115,11 @@ def _box(node: GraphNode, is_result: bool) -> Box:
     names = [a.formula or a.name for a in node.attributes]
     count, values = len(names), len(node.attributes[0].domain)
     suffix = " each" * (count > 1)
-    texts = [counted(values, "value") + suffix]
-    texts += [counted(node.rules, "rule") + suffix] if node.rules else []
+    texts = [count_text(values, "value") + suffix]
+    texts += [count_text(node.rules, "rule") + suffix] if node.rules else []
     heading = cut(names[0], 200)
     if count > 1:
-        heading = counted(count, "attribute")
+        heading = count_text(count, "attribute")
         texts.insert(0, cut(", ".join(names[:NAMES]) + ", ..." * (count > NAMES), 200))
     kind: BoxKind = "input" if not node.rules else "result" if is_result else "value"
     return Box(kind, heading, tuple(texts), cut(", ".join(names[:20]) + ", ..." * (count > 20)))
@@ -128,7 +128,7 @@ def _box(node: GraphNode, is_result: bool) -> Box:
 def cascade_html(cascade: Cascade) -> Markup:
     """Return the graph, and the rules of each set to unfold."""
     sets = [
-        details(f"{cut(s.output.name)}: {counted(len(s), 'rule')}", rules_table(s.rules))
+        details(f"{cut(s.output.name)}: {count_text(len(s), 'rule')}", rules_table(s.rules))
         for s in cascade.stated[:SETS]
     ]
     omitted = more(len(cascade.stated) - SETS, "rule sets")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.reports import counted
+from pinesy._common.reports import count_text
 from pinesy._common.validation import FloatArray
 from pinesy.display.markup import (
     BLUE,
@@ -40,7 +40,7 @@ def attribute_html(attribute: Attribute) -> Markup:
     kind = "numeric, " * (attribute.scale is not None)
     if attribute.factors:
         kind = f"product of {cut(', '.join(f.name for f in attribute.factors))}, "
-    description = f" ({kind}{counted(len(attribute.domain), 'value')}): "
+    description = f" ({kind}{count_text(len(attribute.domain), 'value')}): "
     start = tag("span", tag("b", cut(attribute.name)), description, *listing)
     return tag("div", start, more(len(attribute.domain) - LINES, "values"))
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.threads import n_threads, share
+from pinesy._common.threads import n_threads, run_on_threads
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.circuit import STORE
 from pinesy.engine.code import Code
@@ -232,7 +232,7 @@ class Derivatives:
         """Run `work` on all tasks of `n` samples, on several threads if that pays."""
         starts = range(0, n, _chunk(n))
         enough = len(self._code.ops) * n > THREAD_STEPS
-        share(work, starts, min(n_threads(), len(starts)) if enough else 1)
+        run_on_threads(work, starts, min(n_threads(), len(starts)) if enough else 1)
 
 
 def _width(n: int) -> int:

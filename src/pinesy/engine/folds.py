@@ -13,10 +13,10 @@ import numpy as np
 
 from pinesy._common.masks import (
     Numbers,
-    classes_of,
     distinct_pairs,
-    mask_at,
+    group_by_rows,
     mask_lists,
+    mask_of_array,
     run_starts,
 )
 from pinesy._common.validation import BoolArray
@@ -194,7 +194,7 @@ class Subsets(NamedTuple):
     def from_masks(cls, size: int, masks: Sequence[int]) -> "Subsets":
         """Return the subsets of ``0 .. size-1`` of some masks, in time linear in their sizes."""
         rows, members, inverted = mask_lists(size, masks)
-        atom_of, n_atoms = classes_of(size, rows, members)
+        atom_of, n_atoms = group_by_rows(size, rows, members)
         rows, atoms, _ = distinct_pairs(rows, atom_of[members])
         return cls(atom_of, n_atoms, rows, atoms, inverted)
 
@@ -207,7 +207,7 @@ class Subsets(NamedTuple):
         order = np.argsort(self.atom_of, kind="stable")
         ends = np.cumsum(np.bincount(self.atom_of, minlength=self.n_atoms)).tolist()
         return [
-            subset_masks[known[atom]] if atom in known else mask_at(order[start:end])
+            subset_masks[known[atom]] if atom in known else mask_of_array(order[start:end])
             for atom, (start, end) in enumerate(pairwise([0, *ends]))
         ]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import cached_on_owner, load_kernels, without_cache
+from pinesy._common.caching import cached_on_owner, load_kernels, state_without_cache
 from pinesy._common.console import notice
 from pinesy._common.names import name_of
-from pinesy._common.threads import n_threads, share
+from pinesy._common.threads import n_threads, run_on_threads
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.engine.code import Code
 from pinesy.engine.derivatives import Derivatives
@@ -278,7 +278,7 @@ def _program_in_dtype(program: Program, dtype: np.dtype[Any]) -> Program:
     if program.dtype != FLOAT64:
         raise DomainError(f"a program is rounded once; this one is of {program.dtype} already")
     other = Program.__new__(Program)
-    other.__dict__ |= without_cache(program) | {"code": code_in_dtype(program.code, dtype)}
+    other.__dict__ |= state_without_cache(program) | {"code": code_in_dtype(program.code, dtype)}
     return other
 
 
@@ -327,7 +327,7 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
 
     enough = len(code.ops) * rows.n * size > 8 * THREAD_STEPS
     threads = min(n_threads(), len(starts)) if enough else 1
-    bad_rows = [row for row in share(work, starts, threads) if row >= 0]
+    bad_rows = [row for row in run_on_threads(work, starts, threads) if row >= 0]
     if bad_rows:
         raise_invalid_row(rows, min(bad_rows), code.dtype)
 

@@ -60,7 +60,7 @@ def degrees_of_value(value: Any, attribute: Attribute) -> FloatArray:
         return np.ones(len(attribute.domain))
     if attribute.scale is not None and value not in attribute:
         if not is_number(value):
-            raise attribute.scale.refuse(attribute.name, value)
+            raise attribute.scale.invalid_value_error(attribute.name, value)
         return np.asarray(attribute.scale.degrees(as_floats([value]))[0])
     degrees = np.zeros(len(attribute.domain))
     degrees[attribute.position(value)] = 1.0

@@ -18,7 +18,7 @@ from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.cut_texts import limit_number
+from pinesy.rules.cut_texts import bound_number
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.samples import Batch, evidence_of, value_texts
@@ -89,7 +89,7 @@ def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
         cuts = attribute.scale.cuts
         content["scale"] = {
             "cuts": list(cuts),
-            "limits": [float(limit_number(cut)) for cut in cuts],
+            "limits": [float(bound_number(cut)) for cut in cuts],
             "blur": attribute.scale.blur,
         }
     return content

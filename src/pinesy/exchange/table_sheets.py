@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from pinesy._common.files import read_text, reading, writing, writing_bytes
+from pinesy._common.files import atomic_bytes, atomic_text, read_text, wrap_read_errors
 from pinesy.exceptions import DataError, PinesyError, needing, placed
 from pinesy.rules.cut_texts import exact_text
 
@@ -113,7 +113,7 @@ def write_sheets(path: Path, sheets: Sequence[TableSheet]) -> None:
     """Write sheets to a workbook, or a single sheet to a CSV file."""
     if path.suffix.lower() == ".csv":
         (sheet,) = sheets
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             csv.writer(stream, lineterminator="\n").writerows(sheet.rows)
     else:
         _write_workbook(path, sheets)
@@ -130,7 +130,7 @@ def _openpyxl() -> Any:
 
 def _read_workbook(path: Path) -> Iterator[TableSheet]:
     openpyxl = _openpyxl()
-    with reading(path):
+    with wrap_read_errors(path):
         content = path.read_bytes()
     try:
         with placed(str(path)), zipfile.ZipFile(BytesIO(content)) as archive:
@@ -194,7 +194,7 @@ def _write_workbook(path: Path, sheets: Sequence[TableSheet]) -> None:
                 if text:
                     _write_cell(page.cell(i, j), text)
         page.freeze_panes = "A2"
-    with writing_bytes(path) as stream:
+    with atomic_bytes(path) as stream:
         book.save(stream)
 
 

@@ -18,7 +18,7 @@ from pinesy.explanations.justification import (
 from pinesy.explanations.labels import WORDS, Wording, degree_text, list_text, number_text
 from pinesy.explanations.restraints import Clash
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import numbered_rules
+from pinesy.rules.outcomes import rule_numbers_text
 
 T = TypeVar("T")
 
@@ -122,7 +122,7 @@ class TextWriter(Outline):
         """Yield which rules clash, and which values each of them limits."""
         name = self.wording.name(clash.attribute)
         groups, other_groups = self.split(clash.groups)
-        texts = [numbered_rules([number - 1 for number in group]) for group in groups]
+        texts = [rule_numbers_text([number - 1 for number in group]) for group in groups]
         texts += [f"{len(other_groups)} more such groups"] * (len(other_groups) > 0)
         yield f"No value of {name} is left fully possible by {', nor by '.join(texts)}."
         bounds, other_bounds = self.split(clash.bounds)

@@ -47,7 +47,7 @@ from pinesy.explanations.sample import infer_row
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.cut_texts import bounds_of, bounds_text, limit_number
+from pinesy.rules.cut_texts import bound_number, bounds_of, bounds_text
 from pinesy.rules.numbers import Scale, as_floats, is_number
 from pinesy.rules.partition import Partition
 from pinesy.rules.possibility import Possibility
@@ -595,7 +595,7 @@ class _CurrentNumber:
         if not isinstance(now, Possibility) and now in attribute:
             interval = attribute.position(now)
             low, high = [-inf, *scale.cuts, inf][interval : interval + 2]
-            return cls(limit_number(low), limit_number(high), interval)
+            return cls(bound_number(low), bound_number(high), interval)
         if isinstance(now, Possibility) or not is_number(now) or is_missing(now):
             return cls(-inf, inf, None)
         number = float(as_floats([now])[0])
@@ -614,8 +614,8 @@ class _CurrentNumber:
             return 1.0
         if low <= self.high and self.low <= high:
             return 0.0
-        gap = max(limit_number(low) - self.high, self.low - limit_number(high))
-        known = (self.low, self.high, *map(limit_number, scale.cuts))
+        gap = max(bound_number(low) - self.high, self.low - bound_number(high))
+        known = (self.low, self.high, *map(bound_number, scale.cuts))
         span = [number for number in known if isfinite(number)]
         spread = max(span) - min(span)
         return min(1.0, gap / spread) if spread > 0.0 else 1.0

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pinesy._common.console import check_stop
 from pinesy._common.names import by_name, name_of
-from pinesy._common.reports import ReportTable, TableReport, counted, data_frame
+from pinesy._common.reports import ReportTable, TableReport, count_text, data_frame
 from pinesy._common.validation import (
     BoolArray,
     FloatArray,
@@ -606,10 +606,10 @@ class Audit(TableReport):
         return data_frame(list(self.rows(k)))
 
     def __repr__(self) -> str:
-        suspicious = counted(int(self.suspicious.sum()), "label", "suspicious ")
+        suspicious = count_text(int(self.suspicious.sum()), "label", "suspicious ")
         excluded = int(self.impossible.sum())
         impossible = f" ({excluded:,} impossible)" if excluded else ""
-        return f"Audit({suspicious}{impossible} in {counted(len(self), 'sample')}; {self.basis})"
+        return f"Audit({suspicious}{impossible} in {count_text(len(self), 'sample')}; {self.basis})"
 
     def _tables(self) -> list[ReportTable]:
         """Return the first suspicious labels, with the rules that speak against them."""

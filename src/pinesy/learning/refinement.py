@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.console import progress
-from pinesy._common.threads import in_chunks, n_threads
+from pinesy._common.threads import n_threads, run_in_chunks
 from pinesy._common.validation import FloatArray
 from pinesy.evidence.targets import Target
 from pinesy.learning.learning_arguments import with_fixed
@@ -76,7 +76,7 @@ class LogLoss:
         def work(begin: int, end: int) -> None:
             kernel(self.degrees, begin, end, *self.shape, x, out)
 
-        in_chunks(work, out.shape[1], CHUNK, self._threads)
+        run_in_chunks(work, out.shape[1], CHUNK, self._threads)
         return out
 
     def _parameters(
@@ -90,7 +90,7 @@ class LogLoss:
             part = parts[begin // CHUNK]
             kernel(self.degrees, begin, end, *self.shape, x, cells, cell_gradient, part)
 
-        in_chunks(work, cells.shape[1], CHUNK, self._threads)
+        run_in_chunks(work, cells.shape[1], CHUNK, self._threads)
         return np.asarray(parts.sum(axis=0))
 
     @property

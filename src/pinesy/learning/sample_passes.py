@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import cached_on_owner, load_kernels
-from pinesy._common.threads import n_threads, share
+from pinesy._common.threads import n_threads, run_on_threads
 from pinesy._common.validation import FloatArray
 from pinesy.engine.code import Code
 from pinesy.engine.program import run
@@ -213,7 +213,7 @@ class Measured:
             return [(name, task(name, begin, end)) for name, begin, end in queue]
 
         results: dict[str, list[Any]] = {name: [] for name in names}
-        for part in share(work, tasks, threads):
+        for part in run_on_threads(work, tasks, threads):
             for name, outcome in part:
                 results[name].append(outcome)
         return results

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from pinesy._common.files import reading, scratch_directory, writing_bytes
+from pinesy._common.files import atomic_bytes, scratch_directory, wrap_read_errors
 from pinesy.exceptions import DataError, PinesyError
 
 FORMAT, VERSION = "pinesy neuro-symbolic model", 1
@@ -33,7 +33,7 @@ class PerceptionRecord:
 def archived(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Give a directory for members and a dict for the manifest; the block's end makes the file."""
     _check_replaceable(path)
-    with writing_bytes(path) as stream, scratch_directory() as directory:
+    with atomic_bytes(path) as stream, scratch_directory() as directory:
         content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         yield directory, content
         files = {member.name: member.read_bytes() for member in sorted(directory.iterdir())}
@@ -74,7 +74,7 @@ def extracted(path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
 
 def _extract(path: Path, directory: Path) -> dict[str, Any]:
     try:
-        with reading(path), ZipFile(path) as archive:
+        with wrap_read_errors(path), ZipFile(path) as archive:
             manifest = _manifest(path, archive)
             for name, digest in manifest["files"].items():
                 data = _member(path, archive, name)

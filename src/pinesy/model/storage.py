@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.files import as_path, read_text, writing
+from pinesy._common.files import as_path, atomic_text, read_text
 from pinesy._common.names import name_of
 from pinesy._version import __version__
 from pinesy.calibration.calibrated_rules import CalibratedRules
@@ -259,7 +259,7 @@ def write_json(
         text = json.dumps(content, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise DataError(f"the provenance cannot be written as JSON: {error}") from None
-    with writing(path) as file:
+    with atomic_text(path) as file:
         file.write(text + "\n")
 
 

@@ -14,7 +14,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from pinesy._common.files import reading, writing_bytes
+from pinesy._common.files import atomic_bytes, wrap_read_errors
 from pinesy.exceptions import DataError, DomainError, placed
 from pinesy.nets.recipes import Recipe
 
@@ -174,14 +174,14 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str,
         for name, tensor in tensors.items()
     }
     content = safetensors.torch.save(copies, metadata)
-    with writing_bytes(path) as stream:
+    with atomic_bytes(path) as stream:
         stream.write(content)
 
 
 def read_tensors(path: Path, file_type: str) -> tuple[dict[str, str], dict[str, Tensor]]:
     """Return the metadata and the tensors of a safetensors file, or raise `DataError`."""
     try:
-        with reading(path), safe_open(path, "pt") as file:
+        with wrap_read_errors(path), safe_open(path, "pt") as file:
             # Copies: what is read may be a view of the file.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
             return file.metadata() or {}, tensors

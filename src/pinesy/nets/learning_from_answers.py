@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.files import made
+from pinesy._common.files import make_directory
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DomainError
 from pinesy.nets.answer_losses import (
@@ -286,7 +286,7 @@ def fit_from_starts(
     say : is given a line for each start
     """
     _check_phases(make, phases)
-    folder = None if directory is None else made(Path(directory))
+    folder = None if directory is None else make_directory(Path(directory))
     if not isinstance(seeds, Iterable):
         raise DomainError(f"seeds is {seeds!r:.60}; give several, such as range(8)")
     best: ChosenStart | None = None

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pinesy._common.files import made
+from pinesy._common.files import make_directory
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
 from pinesy.nets.checkpoints import (
@@ -260,7 +260,7 @@ class PredictionCache:
         seconds = time.perf_counter() - start
         try:
             tensors = {PREDICTIONS: torch.from_numpy(predictions)}
-            write_tensors(made(path.parent) / path.name, tensors, {SECONDS: str(seconds)})
+            write_tensors(make_directory(path.parent) / path.name, tensors, {SECONDS: str(seconds)})
         except DataError as error:  # they are used all the same
             warnings.warn(f"predictions are not stored: {error}", stacklevel=2)
         return predictions, seconds

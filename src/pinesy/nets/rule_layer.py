@@ -77,7 +77,7 @@ class RuleLayer(nn.Module):
         self._transform = None
         if self._semantics.reads == "possibilities":
             self._transform = as_transform(transform).part("torch")
-        self.outputs = self.rules.asked(outputs)
+        self.outputs = self.rules.requested_attributes(outputs)
         names = tuple(a.name for a in self.outputs)
         self._parts, self.inputs = world_parts(self.rules, names, self._semantics, largest)
         self._ops: dict[Any, TorchWeights] = {}

@@ -57,7 +57,7 @@ def sum_of(
     Parameters
     ----------
     name : the name of the new attribute; those of the sums so far are ``name.1``, ``name.2``, ...
-    attributes : at least one, with numbers for values; whole numbers for `modulo` and `most`
+    attributes : at least one, with numbers for values; integers for `modulo` and `most`
     modulo : take the remainder of the sum
     most : a larger sum counts as this one, so that it means "so much or more"
 
@@ -78,11 +78,11 @@ def sum_of(
         raise DomainError(f"the sum {name!r} has a modulo and a most; give one of them")
     steps = FunctionSteps()
     if modulo is not None:
-        modular(steps, name, terms, check_integer(modulo, "modulo", 1))
+        add_modular_sum(steps, name, terms, check_integer(modulo, "modulo", 1))
     elif most is not None:
-        capped(steps, name, terms, check_integer(most, "most", 1))
+        add_capped_sum(steps, name, terms, check_integer(most, "most", 1))
     else:
-        full_sum(steps, name, terms)
+        add_full_sum(steps, name, terms)
     return Cascade(*steps.rule_sets)
 
 
@@ -98,7 +98,7 @@ def max_of(name: str, attributes: Iterable[Attribute]) -> Cascade:
     >>> best.infer({"a": {0: 1, 2: 0.4}, "b": {1: 1}})["best"]
     Possibility(best, {1: 1, 2: 0.4, 0: 0})
     """
-    return _extreme(name, attributes, Extreme(largest=True))
+    return _extreme_of(name, attributes, Extreme(largest=True))
 
 
 def min_of(name: str, attributes: Iterable[Attribute]) -> Cascade:
@@ -106,7 +106,7 @@ def min_of(name: str, attributes: Iterable[Attribute]) -> Cascade:
 
     ``pi(t) = max {min_i pi_i(u_i) : min_i u_i = t}``, exactly.
     """
-    return _extreme(name, attributes, Extreme(largest=False))
+    return _extreme_of(name, attributes, Extreme(largest=False))
 
 
 def all_different(name: str, attributes: Iterable[Attribute]) -> Cascade:
@@ -131,10 +131,10 @@ def all_different(name: str, attributes: Iterable[Attribute]) -> Cascade:
     n_tuples = sum(comb(len(values), j) * len(a.domain) for j, a in enumerate(terms))
     if n_tuples <= MAX_USED or len(terms) < 3:
         last = len(terms) - 1
-        functions = [Used(values, first=i < 2, last=i == last) for i in range(len(terms))]
-        chain(steps, name, terms, functions, domain=(False, True))
+        functions = [UsedValues(values, first=i < 2, last=i == last) for i in range(len(terms))]
+        add_chain(steps, name, terms, functions, domain=(False, True))
     else:
-        _pairwise(steps, name, terms)
+        _add_pairwise_differences(steps, name, terms)
     return Cascade(*steps.rule_sets)
 
 
@@ -168,14 +168,14 @@ def count_of(name: str, propositions: Iterable[Statement], most: int | None = No
     Possibility(sevens, {3: 1, 2: 0.5, 0: 0, 1: 0, 4: 0})
     """
     steps = FunctionSteps()
-    known = _stated(steps, name, propositions)
+    known = _as_propositions(steps, name, propositions)
     if most is None and len({p.attribute.name for p in known}) == len(known) >= SORTED_FROM:
         return Cascade(*steps.rule_sets, *_sorting_network(name, known))
-    terms = _counted(steps, name, known)
+    terms = _count_terms(steps, name, known)
     if most is not None:
-        capped(steps, name, terms, check_integer(most, "most", 1))
+        add_capped_sum(steps, name, terms, check_integer(most, "most", 1))
     else:
-        full_sum(steps, name, terms)
+        add_full_sum(steps, name, terms)
     return Cascade(*steps.rule_sets)
 
 
@@ -198,7 +198,7 @@ def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
     distinct_attributes([*numbers, *{p.attribute: None for p in stated}], "a parity")
     check_numbers(numbers, integers=True)
     steps = FunctionSteps()
-    modular(steps, name, [*numbers, *_counted(steps, name, stated)], 2)
+    add_modular_sum(steps, name, [*numbers, *_count_terms(steps, name, stated)], 2)
     return Cascade(*steps.rule_sets)
 
 
@@ -206,18 +206,18 @@ def parity_of(name: str, terms: Iterable[Attribute | Proposition]) -> Cascade:
 
 
 class Aggregation(Protocol):
-    """A function of one or two values; equal ones are computed once."""
+    """Protocol of a function of one or two values; equal ones are computed once."""
 
     def __call__(self, *terms: Any) -> Hashable:
         """Return the value of the function."""
 
     def text(self, names: Sequence[str], value: Hashable) -> str | None:
-        """Return the condition that the function has a value, as text."""
+        """Return the text of the condition that the function has a value."""
 
 
 @dataclass(frozen=True)
 class Sum:
-    """The sum of terms, modulo a number or at most one."""
+    """The sum of terms, perhaps modulo a number or clipped at a maximum."""
 
     modulo: int | None = None
     most: int | None = None
@@ -240,7 +240,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Extreme:
-    """The largest or the smallest of values."""
+    """The maximum or the minimum of values."""
 
     largest: bool
 
@@ -250,7 +250,7 @@ class Extreme:
         return extreme
 
     def text(self, names: Sequence[str], value: Hashable) -> str | None:
-        """Return the condition that all are within `value` and one is equal to it."""
+        """Return the text: no value is beyond `value`, and one is equal to it."""
         sign = "<=" if self.largest else ">="
         equal = [condition_text(name, "==", value) for name in names]
         within = [condition_text(name, sign, value) for name in names]
@@ -260,13 +260,13 @@ class Extreme:
 
 
 @dataclass(frozen=True)
-class Used:
-    """The values used so far, in the order of `values`; None if one was used twice."""
+class UsedValues:
+    """The set of values used so far, as a tuple in the order of `values`; None if not distinct."""
 
     values: tuple[Hashable, ...]
-    #: Whether the first term is a value, not the tuple of those used.
+    #: Whether the first term is a value, not the tuple of used values.
     first: bool
-    #: Whether the result is only that no value was used twice.
+    #: Whether the result is whether all values are distinct.
     last: bool
 
     def __call__(self, *terms: Any) -> Hashable:
@@ -279,17 +279,17 @@ class Used:
         return None if values is None else tuple(sorted(values, key=self.values.index))
 
     def text(self, _names: Sequence[str], _value: Hashable) -> None:
-        """Return None: the subset is written."""
+        """Return None: the rules list subsets."""
 
 
-def chain(
+def add_chain(
     steps: FunctionSteps,
     name: str,
     terms: Sequence[Attribute],
     functions: Sequence[Aggregation],
     domain: Iterable[Hashable] | None = None,
 ) -> None:
-    """Add functions of the terms so far and the next, one for each term; the last is `name`."""
+    """Fold terms from the left: add a function for each; the last is the attribute `name`."""
     so_far = terms[:1]
     for i in range(min(1, len(terms) - 1), len(terms)):
         last = i == len(terms) - 1
@@ -305,16 +305,17 @@ def _apply(
     function: Aggregation,
     domain: Iterable[Hashable] | None = None,
 ) -> Attribute:
+    """Add the rules of a function of one or two attributes, and return its attribute."""
     text = partial(function.text, [format_name(a.name) for a in parts])
     return steps.apply(name, parts, function, text, domain)
 
 
-def tree(
+def add_tree(
     steps: FunctionSteps, name: str, terms: Sequence[Attribute], function: Aggregation
 ) -> None:
-    """Add functions of two terms each, then of two of these, and so on; the last is `name`.
+    """Reduce terms by a balanced binary tree; the root is the attribute `name`.
 
-    Terms of equal domains make steps of equal structure, which are compiled once.
+    Equal domains give rule sets of equal structure, which are compiled once.
     """
     level, number = list(terms), 0
     while len(level) > 2:
@@ -326,29 +327,31 @@ def tree(
     _apply(steps, name, level, function)
 
 
-def modular(steps: FunctionSteps, name: str, terms: Sequence[Attribute], modulo: int) -> None:
-    """Add the sum of the terms, each reduced first if it has fewer remainders than values."""
+def add_modular_sum(
+    steps: FunctionSteps, name: str, terms: Sequence[Attribute], modulo: int
+) -> None:
+    """Add the sum modulo a number; terms with fewer remainders than values are reduced first."""
     total = Sum(modulo=modulo)
     reduced = list(terms)
     for i, term in enumerate(terms if len(terms) > 1 else ()):
         if len({v % modulo for v in term.domain}) < len(term.domain):  # type: ignore[operator]
             reduced[i] = _apply(steps, f"{name}.mod{i + 1}", [term], total)
-    chain(steps, name, reduced, [total] * len(terms), range(modulo))
+    add_chain(steps, name, reduced, [total] * len(terms), range(modulo))
 
 
-def capped(steps: FunctionSteps, name: str, terms: Sequence[Attribute], most: int) -> None:
-    """Add the sum of the terms up to `most`.
+def add_capped_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute], most: int) -> None:
+    """Add the sum of the terms, clipped at `most`.
 
-    What the sum so far may reach beyond ``most`` less the least that is to come does not matter.
+    A partial sum is clipped at `most` minus the least sum of the remaining terms.
     """
     caps = [most]
     for term in reversed(terms[1:]):
         caps.append(caps[-1] - min(term.domain))  # type: ignore[type-var, operator]
-    chain(steps, name, terms, [Sum(most=cap) for cap in reversed(caps)])
+    add_chain(steps, name, terms, [Sum(most=cap) for cap in reversed(caps)])
 
 
-def full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
-    """Add the sum of the terms; decimals are added from left to right, as Python does."""
+def add_full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
+    """Add the sum of the terms; floats are added from left to right, as Python does."""
     if all(isinstance(v, int) for a in terms for v in a.domain):
         values = 1 + sum(max(a.domain) - min(a.domain) for a in terms)  # type: ignore[type-var,operator]
         if values**3 // 2 > MAX_SUBSET_BITS:  # of the last step, on two halves of the values
@@ -356,22 +359,23 @@ def full_sum(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> Non
                 f"the sum {name!r} would have {values:,} values, too many for its rules; bound it "
                 "(most=...), take its remainder (modulo=...), or add fewer or smaller numbers"
             )
-        tree(steps, name, terms, Sum())
+        add_tree(steps, name, terms, Sum())
     else:
-        chain(steps, name, terms, [Sum()] * len(terms))
+        add_chain(steps, name, terms, [Sum()] * len(terms))
 
 
-def _extreme(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Cascade:
+def _extreme_of(name: str, attributes: Iterable[Attribute], extreme: Extreme) -> Cascade:
+    """Return the rules of the maximum or minimum of attributes."""
     subject = "max_of" if extreme.largest else "min_of"
     terms = distinct_attributes(attributes, subject)
     check_numbers(terms, integers=False, subject=subject)
     steps = FunctionSteps()
-    chain(steps, name, terms, [extreme] * len(terms))
+    add_chain(steps, name, terms, [extreme] * len(terms))
     return Cascade(*steps.rule_sets)
 
 
-def _pairwise(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
-    """Add that every two of the terms differ."""
+def _add_pairwise_differences(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> None:
+    """Add the rule that all pairs of terms differ."""
     different = []
     for (i, first), (j, second) in combinations(enumerate(terms, 1), 2):
         pair = steps.source(f"{name}.{i}_{j}", [first, second])
@@ -383,8 +387,8 @@ def _pairwise(steps: FunctionSteps, name: str, terms: Sequence[Attribute]) -> No
 
 
 def check_numbers(attributes: Sequence[Attribute], integers: bool, subject: str = "a sum") -> None:
-    """Raise `DomainError` unless all values are numbers, or whole ones."""
-    kinds, name = (int, "whole numbers") if integers else (int | float, "numbers")
+    """Raise `DomainError` unless all values are numbers, or all integers."""
+    kinds, name = (int, "integers") if integers else (int | float, "numbers")
     for attribute in attributes:
         for value in attribute.domain:
             if not isinstance(value, kinds):
@@ -397,8 +401,8 @@ def check_numbers(attributes: Sequence[Attribute], integers: bool, subject: str 
 # --- counts ---
 
 
-def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Proposition]:
-    """Return statements as propositions, on inner attributes if they are of several attributes."""
+def _as_propositions(steps: FunctionSteps, name: str, statements: Any) -> list[Proposition]:
+    """Return statements as propositions, on inner attributes for several attributes."""
     listed = list(statements) if is_iterable(statements) else [statements]
     wrong = [p for p in listed if not isinstance(p, Proposition | Premise | Compound)]
     if wrong or not listed:
@@ -406,7 +410,7 @@ def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Propositio
         raise DomainError(
             f"a count is of a list of propositions such as attribute.isin({{...}}); got {first:.60}"
         )
-    forms = list(map(_simplified, listed))
+    forms = list(map(_normalise, listed))
     attributes = [dict.fromkeys(p.attribute for p in propositions_of(form)) for form in forms]
     stated: dict[int, Proposition] = {}
     for group in tied_rules([[a.name for a in mentioned] for mentioned in attributes]):
@@ -418,12 +422,14 @@ def _stated(steps: FunctionSteps, name: str, statements: Any) -> list[Propositio
                 holds = _truth_table(forms[i], shared).ravel()
                 stated[i] = Proposition(source, mask_of(np.flatnonzero(holds).tolist()))
         else:
-            stated |= {i: _single(steps, f"{name}.holds{i + 1}", forms[i]) for i in group}
+            stated |= {
+                i: _as_single_proposition(steps, f"{name}.holds{i + 1}", forms[i]) for i in group
+            }
     return [stated[i] for i in range(len(forms))]
 
 
-def _simplified(statement: Statement) -> Statement:
-    """Return a statement in normal form; one that is always or never true on one attribute."""
+def _normalise(statement: Statement) -> Statement:
+    """Return the normal form of a statement; a trivial one as a proposition."""
     form = normal_form(statement)
     if not isinstance(form, bool):
         return form
@@ -431,8 +437,8 @@ def _simplified(statement: Statement) -> Statement:
     return Proposition(attribute, attribute.full * form)
 
 
-def _single(steps: FunctionSteps, name: str, form: Statement) -> Proposition:
-    """Return a formula as a proposition, on an inner attribute if it is of several attributes."""
+def _as_single_proposition(steps: FunctionSteps, name: str, form: Statement) -> Proposition:
+    """Return a formula as a proposition, on an inner attribute for several attributes."""
     if isinstance(form, Proposition) and not isinstance(form.attribute, Defined):
         return form
     holds = Attribute(name, (0, 1)).isin({1})
@@ -441,7 +447,7 @@ def _single(steps: FunctionSteps, name: str, form: Statement) -> Proposition:
 
 
 def _truth_table(statement: Statement, attributes: Sequence[Attribute]) -> BoolArray:
-    """Return for which values of some attributes, an axis each, a statement holds."""
+    """Return the truth table of a statement, with an axis for each attribute."""
     if isinstance(statement, Proposition):
         axis = attributes.index(statement.attribute)
         shape = np.where(np.arange(len(attributes)) == axis, -1, 1)
@@ -452,30 +458,30 @@ def _truth_table(statement: Statement, attributes: Sequence[Attribute]) -> BoolA
     return np.asarray((statement.least <= count) & (count <= statement.most))
 
 
-def _counted(
+def _count_terms(
     steps: FunctionSteps, name: str, propositions: Sequence[Proposition]
 ) -> list[Attribute]:
-    """Add, for each attribute, how many of the propositions on it hold."""
+    """Add, for each attribute, the number of its propositions that hold."""
     by_attribute: dict[Attribute, list[Proposition]] = {}
     for proposition in propositions:
         by_attribute.setdefault(proposition.attribute, []).append(proposition)
     terms = []
     for i, (attribute, stated) in enumerate(by_attribute.items(), 1):
         if attribute.domain == (0, 1) and [p.mask for p in stated] == [0b10]:
-            term = attribute  # which has the values 0 and 1 already
+            term = attribute  # its values are 0 and 1 already
         elif len(stated) == 1:
             term = Attribute(f"{name}.term{i}", (0, 1))
             steps.rule_sets.append(RuleSet([equivalence(stated, term.isin({1}))]))
         else:
-            count = _Holding(attribute, tuple(p.mask for p in stated))
+            count = _CountHolding(attribute, tuple(p.mask for p in stated))
             term = steps.apply(f"{name}.term{i}", [attribute], count)
         terms.append(term)
     return terms
 
 
 @dataclass(frozen=True)
-class _Holding:
-    """How many propositions on an attribute hold for a value."""
+class _CountHolding:
+    """The number of propositions on an attribute that hold for a value."""
 
     attribute: Attribute
     masks: tuple[int, ...]
@@ -486,10 +492,10 @@ class _Holding:
 
 
 def _sorting_network(name: str, propositions: Sequence[Proposition]) -> Iterator[RuleSet]:
-    """Sort the propositions, those that hold first, and read the count off.
+    """Yield the rules of a count by a sorting network: true propositions come first.
 
-    Where ``x`` and ``y`` are compared, ``x or y`` comes first and ``x and y``
-    second: monotone in each proposition, and exact for two-valued attributes.
+    A comparator of ``x`` and ``y`` gives ``x or y`` and ``x and y``: monotone in each proposition,
+    and exact for two-valued attributes.
     """
     ordered = list(propositions)
     for number, (i, j) in enumerate(_comparisons(len(ordered)), 1):
@@ -510,7 +516,7 @@ def _sorting_network(name: str, propositions: Sequence[Proposition]) -> Iterator
 
 
 def _comparisons(n: int) -> Iterator[tuple[int, int]]:
-    """Yield the indices that Batcher's merge exchange compares (Knuth, 5.2.2, Algorithm M)."""
+    """Yield the comparators of Batcher's merge exchange (Knuth, 5.2.2, Algorithm M)."""
     top = 1 << ((n - 1).bit_length() - 1)
     p = top
     while p:

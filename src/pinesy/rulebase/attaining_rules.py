@@ -14,13 +14,13 @@ from pinesy._common.validation import BoolArray, FloatArray
 def rule_bounds(
     inside: BoolArray, s: FloatArray, r: FloatArray, lambdas: FloatArray, rhos: FloatArray
 ) -> FloatArray:
-    """Return the bound that each rule sets for each value (or cell of a partition) [eq:alphabeta].
+    """Return the bound of each rule on each value (or cell of a partition) [eq:alphabeta].
 
     Parameters
     ----------
     inside : array (..., rules), whether the value is in the conclusion of the rule
     s, r : arrays (rules,), the parameters
-    lambdas, rhos : arrays (rules,), how possible the premise and its negation are
+    lambdas, rhos : arrays (rules,), the possibilities of the premise and of its negation
 
     Examples
     --------

@@ -5,7 +5,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, cast, overload, runtime_checkable
 
-from pinesy._common.caching import cached_on_owner, without_cache
+from pinesy._common.caching import cached_on_owner, state_without_cache
 from pinesy._common.names import by_name, first_names, name_of
 from pinesy._common.validation import as_list, check_flag, check_known, is_iterable, suggestion
 from pinesy.engine.number_types import NumberType
@@ -13,10 +13,10 @@ from pinesy.engine.program import Inference, Program, Trace
 from pinesy.evidence.evidence_form import Evidence, Transform, evidence_rows
 from pinesy.evidence.targets import named_targets, read_targets
 from pinesy.exceptions import CascadeError, UnknownAttributeError
-from pinesy.rulebase.cascade_worlds import check_options, infer_in
+from pinesy.rulebase.cascade_worlds import check_options, infer_cascade
 from pinesy.rulebase.check import Report, check
 from pinesy.rulebase.clashes import check_data
-from pinesy.rulebase.renaming import instances, renamed
+from pinesy.rulebase.renaming import expand_indices, rename_sets
 from pinesy.rulebase.rule_set import RuleSet, declaration_order, topological_order
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
@@ -24,7 +24,7 @@ from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semantics import Other, Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldInference
 
-#: What may be asked of a cascade: a distribution, or the possibility of a proposition.
+#: An output: an attribute, for its distribution, or a proposition, for its possibility.
 Output = str | Attribute | Proposition
 Outputs = Iterable[Output] | None
 
@@ -85,7 +85,7 @@ class Cascade:
 
     @property
     def stated(self) -> tuple[RuleSet, ...]:
-        """The rule sets without those of inner attributes, which stand for formulas in premises."""
+        """The rule sets, except those of the inner attributes of formulas."""
         return tuple(s for s in self._rule_sets if s.output.formula is None)
 
     @property
@@ -114,11 +114,13 @@ class Cascade:
         """Return the rule set that concludes on an attribute."""
         key = name_of(name)
         if not isinstance(key, str) or key not in self.sets:
-            raise UnknownAttributeError(f"no rule set concludes on {key!r}{self._known(key)}")
+            raise UnknownAttributeError(
+                f"no rule set concludes on {key!r}{self._suggest_output(key)}"
+            )
         return self.sets[key]
 
-    def _known(self, name: str) -> str:
-        """Hint at what rules conclude on, less the attributes of formulas."""
+    def _suggest_output(self, name: str) -> str:
+        """Return a suggestion among the attributes that rules conclude on."""
         return suggestion(name, [s.output.name for s in self.stated])
 
     def compile(
@@ -129,30 +131,33 @@ class Cascade:
         Of an attribute its distribution is inferred, of a proposition its possibility
         ``Pi(a in A)`` alone. The program runs in a type of numbers; see `Program.astype`.
         """
-        attributes, propositions = self._asked(outputs)
+        attributes, propositions = self._check_outputs(outputs)
         names, traced = tuple(a.name for a in attributes), check_flag(trace, "trace")
-        return _program(self, names, propositions, traced).astype(dtype)
+        return _compile_program(self, names, propositions, traced).astype(dtype)
 
-    def _asked(self, outputs: Outputs) -> tuple[tuple[Attribute, ...], tuple[Proposition, ...]]:
-        """Return the attributes and the propositions that are asked for, checked."""
+    def _check_outputs(
+        self, outputs: Outputs
+    ) -> tuple[tuple[Attribute, ...], tuple[Proposition, ...]]:
+        """Return the attributes and the propositions among the outputs, checked."""
         if isinstance(outputs, Output) or not (outputs is None or is_iterable(outputs)):
             raise CascadeError(f"outputs is {outputs!r}; give a list of attributes or names")
         outputs = self.outputs if outputs is None else tuple(outputs)
         propositions = tuple(p for p in outputs if isinstance(p, Proposition))
         attributes = tuple(self._attribute(a) for a in outputs if not isinstance(a, Proposition))
         if not outputs:
-            raise CascadeError("no outputs are asked for; name at least one, or leave them out")
+            raise CascadeError("outputs is empty; name at least one output, or leave outputs out")
         for proposition in propositions:
             self._attribute(proposition.attribute)
         return attributes, propositions
 
     def _attribute(self, key: str | Attribute) -> Attribute:
+        """Return an attribute that rules use, or raise `UnknownAttributeError`."""
         if isinstance(key, str) and key in self._attributes:
             key = self._attributes[key]
         is_used = isinstance(key, Attribute) and (key.name in self.sets or key in self.inputs)
         if not is_used or self._attributes[cast(Attribute, key).name] != key:
             name = name_of(key)
-            raise UnknownAttributeError(f"no rule uses {name!r}{self._known(name)}")
+            raise UnknownAttributeError(f"no rule uses {name!r}{self._suggest_output(name)}")
         return cast(Attribute, key)
 
     def needed(self, outputs: Iterable[str]) -> list[RuleSet]:
@@ -206,27 +211,29 @@ class Cascade:
         ----------
         evidence, transform : as `Program.infer` takes them; an array of all inputs has the columns
             of those that the outputs need (`Program.inputs`)
-        outputs : the attributes wanted, by default those that no premise uses; also propositions,
-            whose `possibility` the result has
+        outputs : attributes, by default those that no premise uses; also propositions, for the
+            `possibility` of the result
         dtype : the type of numbers to run in; see `Program.astype`
         semantics : another than the possibilistic one (``"probabilistic"``, ``"most probable
             explanation"`` or ``"goedel"``) returns marginals, for probabilities of the inputs and
             rules without uncertainty; or one that is registered (docs/semantics.md)
-        largest : the most entries of a table that joins attributes which loops tie together
+        largest : the maximal number of entries of a table in variable elimination
         """
         semantics = as_semantics(semantics)
         if semantics.is_compiled:
             return self.compile(outputs, dtype=dtype).infer(evidence, transform=transform)
         check_options(semantics, transform, dtype)
-        return infer_in(self, evidence, self.asked(outputs), semantics, transform, largest)
+        return infer_cascade(
+            self, evidence, self.requested_attributes(outputs), semantics, transform, largest
+        )
 
-    def asked(self, outputs: Outputs) -> tuple[Attribute, ...]:
-        """Return the attributes that are asked for, those of propositions included."""
-        attributes, propositions = self._asked(outputs)
+    def requested_attributes(self, outputs: Outputs) -> tuple[Attribute, ...]:
+        """Return the attributes of the outputs, including those of propositions."""
+        attributes, propositions = self._check_outputs(outputs)
         return (*attributes, *(p.attribute for p in propositions))
 
     def trace(self, evidence: Evidence) -> Trace:
-        """Infer, and keep every attribute that rules conclude on and every premise degree."""
+        """Infer all attributes that rules conclude on, with the degrees of all premises."""
         return cast(Trace, self.compile([s.output for s in self.order], trace=True).infer(evidence))
 
     def with_parameters(self, parameters: Mapping[str, tuple[Any, Any]]) -> "Cascade":
@@ -242,7 +249,7 @@ class Cascade:
                     f"the parameters of {self[name].output.name!r} are a pair (s, r) of sequences; "
                     f"got {pair!r:.60}"
                 )
-            if self[name].output.formula is not None:  # and this raises where there is no set
+            if self[name].output.formula is not None:  # self[name] raises for an unknown name
                 raise CascadeError(f"the rules of the formula '{name}' have no parameters to set")
         changed = (
             s.with_parameters(*parameters[s.output.name]) if s.output.name in parameters else s
@@ -255,7 +262,7 @@ class Cascade:
         return Cascade(self, other)
 
     def rename(self, names: Mapping[str, str]) -> "Cascade":
-        """Return the same rules on attributes of other names.
+        """Return the same rules with renamed attributes.
 
         Examples
         --------
@@ -268,13 +275,13 @@ class Cascade:
             raise CascadeError(f"names are a mapping from old to new ones; got {names!r:.60}")
         for name in names:
             check_known(name, self._attributes, f"no attribute is called {name!r}")
-        sets, attributes = renamed(self.stated, self._attributes, lambda n: names.get(n, n))
+        sets, attributes = rename_sets(self.stated, self._attributes, lambda n: names.get(n, n))
         return Cascade(*sets, attributes=attributes)
 
     def for_each(self, **indices: Iterable[object]) -> "Cascade":
-        """Return these rules once for each value of the indices that names hold in braces.
+        """Return a copy of the rules for each value of the indices, in braces in names.
 
-        Attributes whose names hold none are shared, and rules on a shared one form one set.
+        Attributes without an index in their names are shared; rules on a shared one form one set.
 
         Examples
         --------
@@ -285,7 +292,7 @@ class Cascade:
         if light_1 in {on} then alarm in {on}
         if light_2 in {on} then alarm in {on}
         """
-        sets, attributes = instances(self.stated, self._attributes, indices)
+        sets, attributes = expand_indices(self.stated, self._attributes, indices)
         return Cascade(*sets, attributes=attributes)
 
     def check(
@@ -295,11 +302,11 @@ class Cascade:
 
         Parameters
         ----------
-        evidence : samples, as `infer` takes them: counts how many results of each output are
-            decided, and why others are not, and names the rules that clash most often
-        targets : for attributes that rules conclude on the right values (or distributions), to
-            count how many results are right
-        lines : what to call the samples, one number each; by default their rows from 0
+        evidence : samples, as `infer` takes them, to count the outcomes of each output, and to name
+            the rules that clash most often
+        targets : the true values (or distributions) of attributes that rules conclude on, to count
+            correct results
+        lines : the line numbers of the samples, for messages; by default their rows from 0
         """
         report = check(self.order, self._attributes, self.compile().code)
         if evidence is None:
@@ -316,7 +323,7 @@ class Cascade:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return without_cache(self)
+        return state_without_cache(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cascade):
@@ -339,8 +346,8 @@ class Cascade:
     def to_svg(self, *, nodes: int = 40) -> str:
         """Return the graph as SVG: a box for each attribute, from the inputs to the results.
 
-        Of more than `nodes` attributes, those that are alike share a box: as far from the inputs,
-        with as many values and rules. Attributes beyond that are counted.
+        If there are more than `nodes` attributes, similar ones (same distance from the inputs, same
+        numbers of values and rules) share a box. Attributes beyond that are counted.
         """
         from pinesy.display.cascade_picture import cascade_svg
 
@@ -372,9 +379,10 @@ def _attributes_by_name(
 
 
 @cached_on_owner
-def _program(
+def _compile_program(
     cascade: Cascade, names: tuple[str, ...], propositions: tuple[Proposition, ...], trace: bool
 ) -> Program:
+    """Return the program of some outputs, cached on the cascade."""
     units = [s.unit for s in cascade.needed((*names, *(p.attribute.name for p in propositions)))]
     outputs = [cascade.attributes[name] for name in names]
     known, others = {a.name: a for a in cascade.inputs}, frozenset(cascade.attributes)
@@ -382,22 +390,23 @@ def _program(
 
 
 @cached_on_owner
-def _alone(rule_set: RuleSet) -> Cascade:
+def _single_cascade(rule_set: RuleSet) -> Cascade:
+    """Return the cascade of one rule set."""
     return Cascade(rule_set)
 
 
 @runtime_checkable
 class HasRules(Protocol):
-    """What is made of rules, such as a fitted `pinesy.estimators.RuleClassifier`."""
+    """Protocol of objects with rules, such as a fitted `pinesy.estimators.RuleClassifier`."""
 
     def get_rules(self) -> Cascade:
         """Return the rules."""
 
 
 def as_cascade(rules: Cascade | RuleSet | HasRules) -> Cascade:
-    """Return rules as a cascade; of one set always the same, as programs are stored on it."""
+    """Return rules as a cascade; for a rule set always the same one, which caches programs."""
     if isinstance(rules, RuleSet):
-        return _alone(rules)
+        return _single_cascade(rules)
     if isinstance(rules, Cascade):
         return rules
     if isinstance(rules, HasRules):

@@ -1,4 +1,4 @@
-"""Cascades and rule sets in a semantics other than the possibilistic one (docs/semantics.md)."""
+"""Inference in semantics other than the possibilistic one (docs/semantics.md)."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ from pinesy.semantics.worlds import Part, Worlds, marginals_in_blocks
 
 
 class RuleSets(RuleBase, Protocol):
-    """The rule sets of a cascade, each with its `unit`."""
+    """Protocol of cascades: rule sets, each with its `unit`."""
 
     @property
     def order(self) -> Sequence[Any]:
@@ -33,7 +33,7 @@ class RuleSets(RuleBase, Protocol):
         """Return the sets that some outputs depend on, in the order of inference."""
 
 
-def infer_in(
+def infer_cascade(
     cascade: RuleSets,
     evidence: Evidence,
     outputs: tuple[Attribute, ...],
@@ -41,7 +41,7 @@ def infer_in(
     transform: Transform,
     largest: int,
 ) -> WorldInference:
-    """Return the weights of the values of the outputs; see `Cascade.infer`."""
+    """Return the weights of the values of some outputs of a cascade; see `Cascade.infer`."""
     names = tuple(a.name for a in outputs)
     largest = check_integer(largest, "largest", least=1)
     if semantics.sums_out:
@@ -64,7 +64,7 @@ def infer_units(
     transform: Transform,
     largest: int,
 ) -> WorldWeights:
-    """Return the same for a rule set and those of the formulas in its premises."""
+    """Return the weights of the values of the output of a rule set (with its formulas)."""
     largest = check_integer(largest, "largest", least=1)
     if semantics.sums_out:
         parts = Worlds(units, semantics.semiring, largest).parts([output.name])
@@ -78,10 +78,10 @@ def infer_units(
 
 
 def check_options(semantics: Semantics, transform: Transform, dtype: NumberType) -> None:
-    """Raise `CascadeError` for options that a semantics other than the possibilistic one lacks."""
+    """Raise `CascadeError` for options that the semantics does not have."""
     if dtype != "float64" or (transform is not None and semantics.reads == "probabilities"):
         raise CascadeError(
-            f"transform and dtype are not of the {semantics.name} semantics; leave them out"
+            f"the {semantics.name} semantics has no transform and no dtype; leave them out"
         )
 
 
@@ -97,7 +97,7 @@ def _worlds(cascade: RuleSets, semantics: Semantics, largest: int) -> Worlds:
 def world_parts(
     cascade: RuleSets, outputs: tuple[str, ...], semantics: Semantics, largest: int
 ) -> tuple[list[Part], tuple[Attribute, ...]]:
-    """Return what is computed for some outputs, and the inputs that it takes."""
+    """Return the parts of the computation of some outputs, and the inputs of these parts."""
     parts = _worlds(cascade, semantics, largest).parts(outputs)
     input_names = {name for part in parts for name in part.given} | set(outputs)
     return parts, tuple(a for a in cascade.inputs if a.name in input_names)
@@ -107,5 +107,5 @@ def world_parts(
 def joint_part(
     cascade: RuleSets, answers: tuple[str, ...], semantics: Semantics, largest: int
 ) -> Part:
-    """Return what is computed for all worlds that agree with some answers."""
+    """Return the part that computes the weight of all worlds with some answers."""
     return _worlds(cascade, semantics, largest).joint(answers)

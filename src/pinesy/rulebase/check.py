@@ -1,4 +1,4 @@
-"""Checks of a rule base: likely mistakes, oddities, and the cost of inference."""
+"""Static checks of a rule base: likely mistakes, notes, and the cost of inference."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,21 +19,23 @@ from pinesy.rulebase.exactness import upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
-from pinesy.rules.outcomes import numbered_rules
+from pinesy.rules.outcomes import rule_numbers_text
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_subset, show_value
 
-#: Cells times rules, and pairs of rules, up to which every rule is tried for being redundant.
+#: Cells times rules, and pairs of rules, at most, for the search of redundant rules.
 REDUNDANCY_LIMIT, REDUNDANCY_PAIRS = 200_000, 1_000_000
-#: Pairs of rules that are listed of one set; more are counted.
+#: Conflicting pairs of rules of a set that are listed, at most; more are counted.
 PAIRS_LISTED = 1000
-#: Sets of rules that are joined, times their size (small ones cost as if they were larger).
+#: Work of the search of conflicts: unions of sets of rules, times their size plus a constant.
 PAIRS_WORK, FIXED_WORK = 2 * 10**10, 3000
-#: Findings of one kind that are written out; more are counted.
-SHOWN = 5
+#: Findings of one kind that are printed, at most; more are counted.
+MAX_SHOWN = 5
 #: The note on degrees that are not known to be exact.
-BOUND = "its degrees, and what rests on them, are upper bounds: they may be above the exact ones"
+BOUND = (
+    "its degrees, and those inferred from them, are upper bounds: they may exceed the exact ones"
+)
 Level = Literal["warning", "note"]
 #: A remark on a rule set: its level, kind and message.
 Remark = tuple[Level, str, str]
@@ -41,7 +43,7 @@ Remark = tuple[Level, str, str]
 
 @dataclass(frozen=True)
 class Finding:
-    """A likely mistake or a note: its level and kind, the rule set or attribute, and a message."""
+    """A finding: level, kind, location (rule set or attribute) and message."""
 
     level: Level
     kind: str
@@ -54,7 +56,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Cost:
-    """What there is to compute: sizes of the rule base, and of the program it becomes."""
+    """The cost of inference: sizes of the rule base and of the compiled program."""
 
     rule_sets: int
     rules: int
@@ -74,7 +76,7 @@ class Cost:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The findings on a rule base, warnings first, its cost, and what it makes of samples."""
+    """The findings on a rule base, warnings first; its cost; its results on samples, if any."""
 
     findings: tuple[Finding, ...]
     cost: Cost
@@ -83,15 +85,15 @@ class Report:
     def on(
         self, data: DataCheck, sets: Mapping[str, RuleSet], lines: Sequence[int] | None = None
     ) -> "Report":
-        """Return the report with what was seen on samples: rules that clash are warnings."""
+        """Return the report with results on samples; rules that clash become warnings."""
         findings = []
         for clash in data.clashes:
             where = f"row {clash.row}" if lines is None else f"line {lines[clash.row]}"
             indices = [number - 1 for number in clash.rules]
             verb = "clash" if len(indices) > 1 else "excludes every value"
-            texts = "; ".join(f"'{sets[clash.name].rules[j]}'" for j in indices[:SHOWN])
+            texts = "; ".join(f"'{sets[clash.name].rules[j]}'" for j in indices[:MAX_SHOWN])
             of = f"{clash.count} of {data.samples} samples"
-            message = f"{numbered_rules(indices)} {verb} on {of}, such as {where}: {texts}"
+            message = f"{rule_numbers_text(indices)} {verb} on {of}, such as {where}: {texts}"
             subject = f"rules on {clash.name!r}"
             findings.append(Finding("warning", "contradiction", subject, message))
         return Report((*findings, *self.findings), self.cost, data)
@@ -101,8 +103,8 @@ class Report:
         """The findings that are likely mistakes."""
         return tuple(f for f in self.findings if f.level == "warning")
 
-    def summary(self, most: int = SHOWN) -> list[str]:
-        """Return the findings as lines, at most `most` of each kind and how many more there are."""
+    def summary(self, most: int = MAX_SHOWN) -> list[str]:
+        """Return the findings as lines, at most `most` of each kind, and the number of others."""
         kinds = Counter(f.kind for f in self.findings)
         lines: list[str] = []
         counts: Counter[str] = Counter()
@@ -127,11 +129,11 @@ class Report:
 
 def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
     """Return the report on rule sets (see `Cascade.check`)."""
-    findings = list(_unused(rule_sets, attributes))
+    findings = list(_find_unused_attributes(rule_sets, attributes))
     stated = [s for s in rule_sets if s.output.formula is None]
-    for look, rule_set in product(LOOKS, stated):
+    for find, rule_set in product(CHECKS, stated):
         where = f"rules on {rule_set.output.name!r}"
-        findings += [Finding(level, kind, where, text) for level, kind, text in look(rule_set)]
+        findings += [Finding(level, kind, where, text) for level, kind, text in find(rule_set)]
     findings += [
         Finding("note", "upper bound", f"attribute {name!r}", f"{BOUND}, as {reason}")
         for name, reason in upper_bounds(rule_sets)
@@ -150,7 +152,10 @@ def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], cod
     return Report(tuple(findings), cost)
 
 
-def _unused(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]) -> Iterator[Finding]:
+def _find_unused_attributes(
+    rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]
+) -> Iterator[Finding]:
+    """Find attributes that no rule uses."""
     in_rules = [a for s in rule_sets for a in (*s.inputs, s.output)]
     names = {a.name for a in in_rules} | {f.name for a in in_rules for f in a.factors}
     for name in attributes:
@@ -159,8 +164,8 @@ def _unused(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute]) -
             yield Finding("warning", "unused attribute", f"attribute {name!r}", message)
 
 
-def _one_cell(rule_set: RuleSet) -> Iterator[Remark]:
-    """Values in one cell always get the same degree."""
+def _find_shared_cells(rule_set: RuleSet) -> Iterator[Remark]:
+    """Find values in the same cell, which always have the same degree."""
     if len(rule_set.partition) == len(rule_set.output.domain):
         return
     for cell in rule_set.partition.cells(rule_set.output.domain):
@@ -168,11 +173,15 @@ def _one_cell(rule_set: RuleSet) -> Iterator[Remark]:
             yield "note", "one cell", f"no rule tells the values {format_subset(cell)} apart"
 
 
-def _bounds(rule_set: RuleSet) -> Iterator[Remark]:
-    """Values whose degree cannot reach 1, or cannot fall below 1, whatever the inputs are."""
-    if not any(_bounded(rule) for rule in rule_set.rules):
+def _find_bounded_values(rule_set: RuleSet) -> Iterator[Remark]:
+    """Find values whose degree is always below 1, or always 1, whatever the inputs."""
+    if not any(
+        1.0 in (rule.s, rule.r)
+        or any(p.mask in (0, p.attribute.full) for p in rule.premise.propositions)
+        for rule in rule_set.rules
+    ):  # neither a parameter 1 nor a trivial premise: no term is bounded
         return
-    lows, highs = _ranges(rule_set)
+    lows, highs = _degree_ranges(rule_set)
     for value, low, high in zip(rule_set.output.domain, lows, highs, strict=True):
         text = show_value(value)
         if high < 1.0:
@@ -183,29 +192,22 @@ def _bounds(rule_set: RuleSet) -> Iterator[Remark]:
             yield "warning", "never impossible", message
 
 
-def _ranges(rule_set: RuleSet) -> tuple[list[float], list[float]]:
-    """Return the lowest and highest degrees of values over all inputs; rules alike count once."""
+def _degree_ranges(rule_set: RuleSet) -> tuple[list[float], list[float]]:
+    """Return the minima and the maxima of the degrees of all values over all inputs."""
     full, size = rule_set.output.full, len(rule_set.output.domain)
-    inside_some: dict[tuple[float, float], int] = {}
+    masks: dict[tuple[float, float], int] = {}
     for rule in rule_set.rules:
         for inside, mask in ((1, rule.conclusion.mask), (0, full & ~rule.conclusion.mask)):
-            term = _range_of(rule, inside)
-            inside_some[term] = inside_some.get(term, 0) | mask
-    table = mask_table(size, inside_some.values())
-    terms = np.array([*inside_some])
+            term = _term_range(rule, inside)
+            masks[term] = masks.get(term, 0) | mask
+    table = mask_table(size, masks.values())
+    terms = np.array([*masks])
     lows, highs = (np.where(table, terms[:, i], 1.0).min(axis=1).tolist() for i in (0, 1))
     return lows, highs
 
 
-def _bounded(rule: Rule) -> bool:
-    """Return whether a rule's terms can be bounded at all: a trivial premise, or a parameter 1."""
-    return 1.0 in (rule.s, rule.r) or any(
-        p.mask in (0, p.attribute.full) for p in rule.premise.propositions
-    )
-
-
-def _range_of(rule: Rule, inside: int) -> tuple[float, float]:
-    """Return the lowest and highest value of a rule's term, alpha or beta, over all inputs."""
+def _term_range(rule: Rule, inside: int) -> tuple[float, float]:
+    """Return the minimum and maximum of a rule's term, alpha or beta, over all inputs."""
     propositions = rule.premise.propositions
     never = any(p.mask == 0 for p in propositions)
     always = all(p.mask == p.attribute.full for p in propositions)
@@ -214,16 +216,16 @@ def _range_of(rule: Rule, inside: int) -> tuple[float, float]:
     return (1.0, 1.0) if never else (rule.r, rule.r if always else 1.0)
 
 
-def _unconcluded(rule_set: RuleSet) -> Iterator[Remark]:
-    """Values in no conclusion: they are possible only so far as every premise may fail."""
+def _find_unconcluded_values(rule_set: RuleSet) -> Iterator[Remark]:
+    """Find values in no conclusion: they are possible only as far as all premises may fail."""
     concluded = reduce(or_, (rule.conclusion.mask for rule in rule_set.rules))
     left = Proposition(rule_set.output, rule_set.output.full & ~concluded)
     if left.mask:
         yield "note", "unconcluded", f"the values {format_subset(left.values)} are in no conclusion"
 
 
-def _trivial(rule_set: RuleSet) -> Iterator[Remark]:
-    """Premises that hold always or never, conclusions that exclude nothing, empty rules."""
+def _find_trivial_parts(rule_set: RuleSet) -> Iterator[Remark]:
+    """Find premises that hold always or never, conclusions and rules that exclude nothing."""
     for number, rule in enumerate(rule_set.rules, 1):
         if rule.conclusion.mask == rule_set.output.full:
             message = f"rule {number}: its conclusion leaves every value of the domain"
@@ -240,10 +242,11 @@ def _trivial(rule_set: RuleSet) -> Iterator[Remark]:
             yield "warning", "says nothing", f"rule {number} says nothing: s = r = 1"
 
 
-def _duplicates(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_duplicates(rule_set: RuleSet) -> Iterator[Remark]:
+    """Find rules with the same premise and conclusion."""
     first_number: dict[object, int] = {}
     for number, rule in enumerate(rule_set.rules, 1):
-        first = first_number.setdefault(_content(rule), number)
+        first = first_number.setdefault(_rule_key(rule), number)
         if first != number:
             other = rule_set.rules[first - 1]
             equal = (rule.s, rule.r) == (other.s, other.r)
@@ -252,20 +255,21 @@ def _duplicates(rule_set: RuleSet) -> Iterator[Remark]:
             yield "warning", "duplicate", message
 
 
-def _content(rule: Rule) -> object:
-    """Return premise and conclusion of a rule, without order and parameters."""
+def _rule_key(rule: Rule) -> object:
+    """Return the premise (without order) and the conclusion of a rule."""
     return frozenset(rule.premise.propositions), rule.conclusion
 
 
-def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_redundant_rules(rule_set: RuleSet) -> Iterator[Remark]:
+    """Find rules that never change a result."""
     kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     n = len(rule_set)
     if n * len(rule_set.partition) > REDUNDANCY_LIMIT or n * n > REDUNDANCY_PAIRS:
         yield "note", "not checked", "too many cells and rules to look for redundant rules"
         return
-    twice = Counter(map(_content, rule_set.rules))
+    twice = Counter(map(_rule_key, rule_set.rules))
     for j in _redundant_rules(kind):
-        if twice[_content(rule_set.rules[j])] > 1:
+        if twice[_rule_key(rule_set.rules[j])] > 1:
             continue  # reported as a duplicate: one of the two has to stay
         message = f"rule {j + 1} changes nothing beside the others: '{rule_set.rules[j]}'"
         yield "warning", "redundant", message
@@ -273,7 +277,7 @@ def _redundant(rule_set: RuleSet) -> Iterator[Remark]:
 
 @lru_cache(maxsize=256)
 def _redundant_rules(kind: RuleSetStructure) -> tuple[int, ...]:
-    """Return the rules whose term is above another one's in every cell, for all inputs."""
+    """Return the indices of the rules whose term is never the minimum alone, in any cell."""
     with COMPILING:
         circuit = circuit_of(kind)
         rows = np.where(kind.partition.signs, circuit.alphas, circuit.betas).tolist()
@@ -281,10 +285,10 @@ def _redundant_rules(kind: RuleSetStructure) -> tuple[int, ...]:
         return tuple(np.flatnonzero(redundant.all(axis=0)).tolist())
 
 
-def _conflicts(rule_set: RuleSet) -> Iterator[Remark]:
-    """Pairs of rules that may both fire and leave no value between them.
+def _find_conflicts(rule_set: RuleSet) -> Iterator[Remark]:
+    """Find pairs of rules whose premises are compatible and whose conclusions are disjoint.
 
-    Costs one "or" of sets of rules for each value of a subset, until `PAIRS_WORK`.
+    It takes one union of sets of rules for each value of a subset, up to `PAIRS_WORK`.
     """
     rules, listed, left = rule_set.rules, 0, 0
     pairs = RulePairs(rules)
@@ -307,16 +311,16 @@ def _conflicts(rule_set: RuleSet) -> Iterator[Remark]:
 
 
 def _compatible(first: Rule, second: Rule) -> bool:
-    """Return whether some values of the inputs meet both premises."""
+    """Return whether some values of the inputs satisfy both premises."""
     return is_satisfiable(*first.premise.propositions, *second.premise.propositions)
 
 
-LOOKS: tuple[Callable[[RuleSet], Iterator[Remark]], ...] = (
-    _bounds,
-    _trivial,
-    _duplicates,
-    _redundant,
-    _conflicts,
-    _unconcluded,
-    _one_cell,
+CHECKS: tuple[Callable[[RuleSet], Iterator[Remark]], ...] = (
+    _find_bounded_values,
+    _find_trivial_parts,
+    _find_duplicates,
+    _find_redundant_rules,
+    _find_conflicts,
+    _find_unconcluded_values,
+    _find_shared_cells,
 )

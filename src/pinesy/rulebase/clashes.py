@@ -1,4 +1,4 @@
-"""Which rules clash: pairs that may, groups that do on samples, and the outcomes of samples.
+"""Contradictions: pairs of rules that may clash, groups that clash on samples, and outcomes.
 
 A rule bounds the values in its conclusion by ``alpha = max(s, lambda)``, the others by
 ``beta = max(r, rho)`` [eq:alphabeta]; a result is not normalised iff every cell of the partition is
@@ -22,11 +22,11 @@ from pinesy.rules.outcomes import OUTCOME_WORDS, Outcome
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 
-#: Cells times rules squared up to which all clashing pairs are looked for; beyond, one group is.
+#: Cells times rules squared, at most, for the search of all clashing pairs; else of one group.
 PAIRS_LIMIT = 50_000_000
-#: Contradictory samples that are looked into at a time.
+#: Contradictory samples in a block.
 CHUNK = 4096
-#: The outcomes that rules without a calibration have.
+#: The outcomes of rules without calibration.
 CODES: tuple[Outcome, ...] = ("decided", "several", "no_rule", "contradiction")
 
 
@@ -39,9 +39,9 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
 
     Returns
     -------
-    groups : all rules that leave no cell alone; if there are none, all pairs that leave none; if
-        there are none either, one minimal group of more rules. Nothing if
-        some cell is kept below 1 by no rule.
+    groups : all single rules that keep every cell below 1; if there are none, all such pairs; if
+        there are none either, one minimal group of more rules. Empty if no rule keeps some cell
+        below 1.
 
     Examples
     --------
@@ -61,11 +61,11 @@ def clashing_groups(low: BoolArray) -> list[tuple[int, ...]]:
         pairs = np.argwhere(np.triu(left.T @ left == 0.0, 1)).tolist()
         if pairs:
             return [tuple(pair) for pair in pairs]
-    return [_cover(low)]
+    return [_minimal_cover(low)]
 
 
-def _cover(low: BoolArray) -> tuple[int, ...]:
-    """Return rules that together keep every cell low, none of them without need."""
+def _minimal_cover(low: BoolArray) -> tuple[int, ...]:
+    """Return a minimal group of rules that keep every cell low, found greedily."""
     cover: list[int] = []
     is_open = np.ones(len(low), dtype=np.bool_)
     while is_open.any():
@@ -82,14 +82,14 @@ def _cover(low: BoolArray) -> tuple[int, ...]:
 
 
 class ValueIndex:
-    """For subsets, each of a rule: which of them have a value in common with a given one.
+    """An inverted index of the subsets of rules: which of them intersect a given subset.
 
-    Sets of rules are integers, bit `j` for rule `j`: for each value the rules that allow it. So a
-    rule meets all others at once, at the cost of one "or" a value of its subsets.
+    For each value it has the set of the rules whose subset contains it, as an integer with bit `j`
+    for rule `j`. A subset takes one union (bitwise or) for each of its values.
 
     Parameters
     ----------
-    subsets : the mask of each rule that has one, by its index
+    subsets : the masks of rules, by index
     """
 
     def __init__(self, subsets: Mapping[int, int]) -> None:
@@ -98,33 +98,33 @@ class ValueIndex:
         for rule, mask in subsets.items():
             alike.setdefault(mask, []).append(rule)
         self._with_value: dict[int, int] = {}
-        #: How many sets were joined so far.
+        #: The number of unions so far.
         self.work = 0
         for mask, same in alike.items():
             rules = mask_of(same)
             for value in positions(mask):
                 self._with_value[value] = self._with_value.get(value, 0) | rules
                 self.work += 1
-        self._met: dict[int, int] = {}
+        self._results: dict[int, int] = {}
 
-    def meeting(self, mask: int) -> int:
-        """Return the rules whose subset has a value in common with `mask`."""
-        if mask not in self._met:
+    def intersecting(self, mask: int) -> int:
+        """Return the set of the rules whose subset intersects `mask`."""
+        if mask not in self._results:
             rules = 0
             for value in positions(mask):
                 rules |= self._with_value.get(value, 0)
                 self.work += 1
                 if rules == self.every:
                     break
-            self._met[mask] = rules
-        return self._met[mask]
+            self._results[mask] = rules
+        return self._results[mask]
 
 
 class RulePairs:
-    """Which rules may hold together with a rule, and leave no value that both conclude.
+    """Pairs of rules with compatible premises and disjoint conclusions.
 
-    Rules that exclude nothing (``r = 1``) or never hold are ignored, and so is what formulas in
-    premises exclude.
+    Rules that exclude nothing (``r = 1``) or never hold are ignored. Formulas in premises count as
+    compatible.
     """
 
     def __init__(self, rules: Sequence[Rule]) -> None:
@@ -147,24 +147,24 @@ class RulePairs:
 
     @property
     def work(self) -> int:
-        """How many sets of rules were joined so far."""
+        """The number of unions of sets of rules so far."""
         indices = (self._concluding, *self._premise_index.values())
         return sum(index.work for index in indices)
 
     def after(self, rule: int) -> int:
-        """Return the rules after one that may hold with it, and share no concluded value."""
+        """Return the set of the later rules that are in conflict with a rule."""
         if not self._usable[rule]:
             return 0
         others = self._every >> rule + 1 << rule + 1
         for name, mask in self._premises[rule].items():
             index = self._premise_index[name]
-            others &= index.meeting(mask) | ~index.every
+            others &= index.intersecting(mask) | ~index.every
             if not others:
                 return 0
-        return others & ~self._concluding.meeting(self._conclusions[rule])
+        return others & ~self._concluding.intersecting(self._conclusions[rule])
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield each rule, by index, with the rules that `after` returns."""
+        """Yield the index of each rule, and the set of rules that `after` returns."""
         for rule in range(len(self._premises)):
             yield rule, self.after(rule)
 
@@ -174,15 +174,15 @@ class RulePairs:
 
 @dataclass(frozen=True)
 class OutputCounts:
-    """The results of an output attribute, counted; `right` is None where there are no targets.
+    """The counts of the outcomes of an output.
 
     Attributes
     ----------
-    decided : one value alone is fully possible
-    several : more than one value is fully possible, but not all
-    no_rule : every value is fully possible: no rule decides
-    contradiction : no value is fully possible, here or behind: the rules contradict each other
-    right : one value alone is fully possible, and the target allows it
+    decided : exactly one value has possibility 1
+    several : more than one value has possibility 1, but not all
+    no_rule : every value has possibility 1
+    contradiction : not normalised, here or in an attribute before
+    right : decided, and the target allows the value; None without targets
     """
 
     name: str
@@ -201,7 +201,7 @@ class OutputCounts:
 
 @dataclass(frozen=True)
 class FrequentClash:
-    """Rules that leave no value fully possible: how often they do, and the first such sample."""
+    """A group of rules that clash: the number of samples, and the row of the first one."""
 
     name: str
     rules: tuple[int, ...]
@@ -215,10 +215,10 @@ class DataCheck:
 
     Attributes
     ----------
-    samples : how many there are
+    samples : the number of samples
     outputs : the counts of each output
-    clashes : the groups of rules (by their numbers, from 1, in the set on attribute `name`) that
-        clash, those that do most often first
+    clashes : the groups of rules that clash (by their numbers, from 1, in the set on attribute
+        `name`), the most frequent first
     """
 
     samples: int
@@ -244,11 +244,11 @@ def check_data(
     ----------
     sets : the rule sets
     rows : the samples, in the columns of both programs
-    program : infers the outputs that are looked at
-    tracer : infers everything, with the degrees of premises
+    program : infers the outputs
+    tracer : infers all attributes, with the degrees of premises
     """
     inference = program.infer(rows.block(0, rows.n))
-    counts = [_counts(inference[a.name], targets.get(a.name)) for a in program.outputs]
+    counts = [_count_outcomes(inference[a.name], targets.get(a.name)) for a in program.outputs]
     lost = np.zeros(rows.n, dtype=np.bool_)
     for attribute in program.outputs:
         lost |= ~inference[attribute.name].normalised
@@ -257,7 +257,8 @@ def check_data(
     )
 
 
-def _counts(pi: Possibility, target: Target | None) -> OutputCounts:
+def _count_outcomes(pi: Possibility, target: Target | None) -> OutputCounts:
+    """Return the counts of the outcomes of an output."""
     right = None
     if target is not None:
         reached = target.distributions[np.arange(len(pi)), pi.degrees.argmax(axis=1)] == 1.0
@@ -279,7 +280,7 @@ def _clashes(
     for start in range(0, len(lost), CHUNK):
         chunk = lost[start : start + CHUNK]
         block = np.concatenate([rows.block(i, i + 1) for i in chunk.tolist()])
-        for name, group, samples in _groups(sets, tracer.infer(block)):
+        for name, group, samples in _sample_groups(sets, tracer.infer(block)):
             counts[name, group] += len(samples)
             row = int(chunk[samples[0]])
             first[name, group] = min(row, first.get((name, group), row))
@@ -289,15 +290,19 @@ def _clashes(
     ]
 
 
-def _groups(
+def _sample_groups(
     sets: Sequence[RuleSet], trace: Inference
 ) -> Iterator[tuple[str, tuple[int, ...], npt.NDArray[np.intp]]]:
-    """Yield each group of rules that clash, and the samples on which they do."""
+    """Yield each group of rules that clash: attribute, indices of rules, rows of samples."""
     assert isinstance(trace, Trace)
     premises = trace.premises
     for rule_set in sets:
         name, degrees = rule_set.output.name, premises[rule_set.output.name]
-        lost = np.flatnonzero(_begins(rule_set, trace))
+        clashes = np.asarray(trace.degrees(rule_set.output).max(axis=1) < 1.0)
+        for attribute in rule_set.inputs:  # a clash begins where all inputs are normalised
+            if attribute.name in trace:
+                clashes &= trace.degrees(attribute).max(axis=1) == 1.0
+        lost = np.flatnonzero(clashes)
         if len(lost) == 0:
             continue
         inside = np.maximum(rule_set.s, degrees.lambdas[lost]) < 1.0
@@ -313,26 +318,16 @@ def _groups(
 def first_clashes(
     sets: Sequence[RuleSet], trace: Inference
 ) -> dict[int, tuple[str, tuple[int, ...]]]:
-    """Return for each contradictory sample the first rules that clash, by attribute and numbers.
+    """Return the first clash of each contradictory sample: attribute and numbers of rules.
 
     Parameters
     ----------
-    sets : the rule sets behind one output, in an order of inference
-    trace : of all their outputs, with the degrees of premises
+    sets : the rule sets that one output depends on, in an order of inference
+    trace : the inference of all their outputs, with the degrees of premises
     """
     clashes: dict[int, tuple[str, tuple[int, ...]]] = {}
-    for name, group, samples in _groups(sets, trace):
+    for name, group, samples in _sample_groups(sets, trace):
         numbers = tuple(index + 1 for index in group)
         for sample in samples.tolist():
             clashes.setdefault(sample, (name, numbers))
     return clashes
-
-
-def _begins(rule_set: RuleSet, trace: Trace) -> BoolArray:
-    """Return in which samples rules clash: their inputs are normalised, their output is not."""
-    height = trace.degrees(rule_set.output).max(axis=1)
-    begins = np.asarray(height < 1.0)
-    for attribute in rule_set.inputs:
-        if attribute.name in trace:
-            begins &= trace.degrees(attribute).max(axis=1) == 1.0
-    return begins

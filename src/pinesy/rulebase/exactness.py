@@ -1,14 +1,15 @@
 """Where inference is exact, and where it gives upper bounds (docs/exactness.md).
 
-Inference takes the premises of rules, and the attributes of a premise, as independent. What it
-gives is the projection of the joint distribution of all attributes, the min of the inputs and of
-what each rule set gives for crisp inputs, if no attribute counts twice; else it is an upper bound.
+Inference treats the premises of rules, and the attributes of a premise, as independent. Its result
+is the projection of the joint distribution of all attributes (the min of the inputs and of the
+distributions of each rule set for crisp inputs) if no attribute counts twice; else it is an upper
+bound.
 
-By level cuts, one cell of a rule set is a set of clauses: each term of [eq:redFP] asks
-that, unless its parameter allows it anyway, some attribute has a value in some subset. Inference
-asks whether each clause can be met, the joint whether all can be met at once. They agree if for
-each attribute the subsets that clauses name are nested (after clauses that follow from others are
-dropped): its value in the smallest subset that it can be in serves all clauses.
+By level cuts, a cell of a rule set is a set of clauses: each term of [eq:redFP] requires some
+attribute to have a value in some subset, unless its parameter is large enough. Inference decides
+whether each clause is satisfiable, the joint whether all are together. They agree if the subsets
+of each attribute in the clauses (without implied clauses) form a chain: a value in the smallest
+subset possible satisfies all clauses.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -26,11 +27,11 @@ from pinesy.engine.wide import is_always_normalised
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.semantics.factors import tied_rules
 
-#: Cells times rules up to which a rule set is looked at.
+#: Cells times rules of a rule set, at most; larger ones are not checked.
 LOOK_LIMIT = 20_000_000
-#: Clauses of a cell that are compared pair by pair.
+#: Clauses of a cell, at most, that are compared in pairs.
 PAIR_LIMIT = 200
-#: Subsets that are looked at where paths meet, in all.
+#: Subsets that are visited where paths meet, at most.
 FACET_LIMIT = 30_000
 
 
@@ -39,7 +40,7 @@ Masks = tuple[tuple[int, int], ...]
 
 
 class Clause(NamedTuple):
-    """That some attribute has a value in its subset, or else the degree is at most `parameter`."""
+    """Some attribute has a value in its subset, or the degree is at most `parameter`."""
 
     masks: Mapping[int, int]
     parameter: float
@@ -47,17 +48,17 @@ class Clause(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Two rules (by index) that use an attribute in ways that inference takes as independent."""
+    """Two rules (by index) that use an attribute as if it were two independent ones."""
 
     attribute: int
     rules: tuple[int, int]
 
 
 def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
-    """Yield the attributes whose inferred degrees may be above the joint's, by name, and why.
+    """Yield the names of attributes whose inferred degrees may exceed the exact ones, and why.
 
-    Attributes are exact that get none and have none behind them, for all inputs for which no rules
-    behind them contradict each other.
+    An attribute is exact if neither it nor an attribute that it depends on is yielded, for all
+    inputs without a contradiction.
 
     Parameters
     ----------
@@ -70,25 +71,25 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
         parameters = tuple(z for rule in rule_set.rules for z in (rule.s, rule.r))
         if len(rule_set.partition) * len(rule_set) > LOOK_LIMIT:
             yield (name, "there are too many cells and rules to look at")
-        elif overlap := _overlap(rule_set.unit.structure(set()), parameters):
+        elif overlap := _rule_set_overlap(rule_set.unit.structure(set()), parameters):
             i, j = overlap.rules
             attribute = rule_set.inputs[overlap.attribute].name
             which = f"rule {i + 1} uses" if i == j else f"rules {i + 1} and {j + 1} use"
             reason = f"{which} {attribute!r} along several paths, as if it were several"
             yield (name, reason + offered)
-    yield from _loops(sets)
+    yield from _find_loops(sets)
 
 
 # --- within one rule set ----------------------------------------------------------------------
 
 
 @lru_cache(maxsize=256)
-def _overlap(kind: RuleSetStructure, parameters: tuple[float, ...]) -> Overlap | None:
-    """Return two rules that count an attribute twice, if there are any; attributes by index."""
+def _rule_set_overlap(kind: RuleSetStructure, parameters: tuple[float, ...]) -> Overlap | None:
+    """Return two rules that count an attribute twice, or None."""
     full = [(1 << size) - 1 for size in kind.sizes]
     sides = list(zip(kind.premises, parameters[0::2], parameters[1::2], strict=True))
-    inside = [_inside(premise, s, j, full) for j, (premise, s, _) in enumerate(sides)]
-    outside = [_outside(premise, r, j, full) for j, (premise, _, r) in enumerate(sides)]
+    inside = [_alpha_clauses(premise, s, j, full) for j, (premise, s, _) in enumerate(sides)]
+    outside = [_beta_clauses(premise, r, j, full) for j, (premise, _, r) in enumerate(sides)]
     signs = kind.partition.signs
     for group in tied_rules([[a for a, _ in premise] for premise in kind.premises]):
         packed = np.packbits(signs[:, group], axis=1)
@@ -96,20 +97,20 @@ def _overlap(kind: RuleSetStructure, parameters: tuple[float, ...]) -> Overlap |
         for pattern in signs[first][:, group].tolist():  # groups are independent
             terms = zip(group, pattern, strict=True)
             parts = (inside[j] if sign else outside[j] for j, sign in terms)
-            if overlap := _in_cell([clause for part in parts for clause in part]):
+            if overlap := _find_overlap([clause for part in parts for clause in part]):
                 return overlap
     return None
 
 
-def _inside(premise: Masks, s: float, rule: int, full: Sequence[int]) -> list[Clause]:
-    """Return what ``alpha = max(s, lambda)`` asks for: that each proposition holds."""
+def _alpha_clauses(premise: Masks, s: float, rule: int, full: Sequence[int]) -> list[Clause]:
+    """Return the clauses of ``alpha = max(s, lambda)``: each proposition holds."""
     if s == 1.0:
         return []
     return [Clause({a: mask}, s, rule) for a, mask in premise if mask != full[a]]
 
 
-def _outside(premise: Masks, r: float, rule: int, full: Sequence[int]) -> list[Clause]:
-    """Return what ``beta = max(r, rho)`` asks for: that some proposition fails."""
+def _beta_clauses(premise: Masks, r: float, rule: int, full: Sequence[int]) -> list[Clause]:
+    """Return the clause of ``beta = max(r, rho)``: some proposition fails."""
     masks: dict[int, int] = {}
     for a, mask in premise:
         masks[a] = masks.get(a, 0) | (full[a] & ~mask)
@@ -118,50 +119,52 @@ def _outside(premise: Masks, r: float, rule: int, full: Sequence[int]) -> list[C
     return [Clause({a: mask for a, mask in masks.items() if mask}, r, rule)]
 
 
-def _in_cell(clauses: Sequence[Clause]) -> Overlap | None:
-    """Return two clauses that meet in an attribute in subsets that are not nested, if there are."""
-    left = _without_implied(clauses)
+def _find_overlap(clauses: Sequence[Clause]) -> Overlap | None:
+    """Return the rules of two clauses whose subsets of an attribute are not nested, or None."""
+    left = _drop_implied(clauses)
     masks: dict[int, set[int]] = {}
     for clause in left:
         for name, mask in clause.masks.items():
             masks.setdefault(name, set()).add(mask)
-    crossing = [name for name, subsets in masks.items() if not _nested(subsets)]
+    crossing = [name for name, subsets in masks.items() if not _are_nested(subsets)]
     for first, second in combinations(left, 2) if crossing else ():
         for name in crossing:
             pair = {first.masks.get(name, -1), second.masks.get(name, -1)}
-            if -1 not in pair and not _nested(pair) and _both_count(first, second, left):
+            level = max(first.parameter, second.parameter)  # the lowest that has both clauses
+            is_crossing = -1 not in pair and not _are_nested(pair)
+            if is_crossing and not any(_is_implied(c, level, left) for c in (first, second)):
                 return Overlap(name, (min(first.rule, second.rule), max(first.rule, second.rule)))
     return None
 
 
-def _nested(masks: Iterable[int]) -> bool:
-    """Return whether subsets form a chain."""
+def _are_nested(masks: Iterable[int]) -> bool:
+    """Return whether subsets are nested."""
     ordered = sorted(masks, key=int.bit_count)
     return all(small & ~large == 0 for small, large in pairwise(ordered))
 
 
-def _without_implied(clauses: Sequence[Clause]) -> list[Clause]:
-    """Return the clauses that do not follow from another one, at any level."""
+def _drop_implied(clauses: Sequence[Clause]) -> list[Clause]:
+    """Return the clauses that no other clause implies, at any level."""
     distinct: dict[frozenset[tuple[int, int]], Clause] = {}
     for clause in sorted(clauses, key=lambda c: c.parameter):
         distinct.setdefault(frozenset(clause.masks.items()), clause)
-    least: dict[int, Clause] = {}  # of those on one attribute, that with the smallest subset
+    least: dict[int, Clause] = {}  # of one attribute: the clause with the smallest subset
     for clause in distinct.values():
         if len(clause.masks) == 1:
             [(name, mask)] = clause.masks.items()
             if name not in least or mask.bit_count() < least[name].masks[name].bit_count():
                 least[name] = clause
     units = list(least.values())
-    left = [c for c in distinct.values() if not _implied(c, c.parameter, units, c.masks)]
+    left = [c for c in distinct.values() if not _is_implied(c, c.parameter, units, c.masks)]
     if len(left) <= PAIR_LIMIT:
-        left = [c for c in left if not _implied(c, c.parameter, left)]
+        left = [c for c in left if not _is_implied(c, c.parameter, left)]
     return left
 
 
-def _implied(
+def _is_implied(
     clause: Clause, level: float, others: Iterable[Clause], within: Container[int] | None = None
 ) -> bool:
-    """Return whether a clause follows from another one that counts at a level."""
+    """Return whether another clause, whose parameter is at most `level`, implies a clause."""
     return any(
         other is not clause
         and other.parameter <= level
@@ -171,17 +174,11 @@ def _implied(
     )
 
 
-def _both_count(first: Clause, second: Clause, clauses: Sequence[Clause]) -> bool:
-    """Return whether neither clause follows from another one at the first level that has both."""
-    level = max(first.parameter, second.parameter)
-    return not (_implied(first, level, clauses) or _implied(second, level, clauses))
-
-
 # --- across rule sets -------------------------------------------------------------------------
 
 
 def _is_forest(sets: Sequence[RuleSet]) -> bool:
-    """Return whether there is only one way between attributes along groups of tied rules."""
+    """Return whether the graph of attributes and groups of tied rules has no cycle."""
     groups: list[list[str]] = []
     for rule_set in sets:
         premises = [rule.premise.masks for rule in rule_set.rules]
@@ -193,8 +190,8 @@ def _is_forest(sets: Sequence[RuleSet]) -> bool:
     return sum(len(group) - 1 for group in groups) == len(names) - len(tied_rules(groups))
 
 
-def _loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
-    """Yield where paths from one attribute meet first, unless subsets are nested."""
+def _find_loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
+    """Yield attributes where paths from one attribute meet first, unless subsets are nested."""
     by_output = {s.output.name: s for s in sets}
     names = list(dict.fromkeys([a.name for s in sets for a in s.inputs if a.name not in by_output]))
     names += by_output
@@ -221,7 +218,7 @@ def _loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
 def _path(
     name: str, bit: int, by_output: Mapping[str, RuleSet], sources: Mapping[str, int]
 ) -> list[str]:
-    """Return the attributes on the way from the one of a bit to another one."""
+    """Return the attributes on a path from the attribute of a bit to `name`."""
     path = [name]
     while name in by_output:
         inputs = [a.name for a in by_output[name].inputs if sources[a.name] & bit]
@@ -233,10 +230,10 @@ def _path(
 
 
 class FacetsBehind:
-    """The subsets ``Pi(a in A)`` of attributes that the possibility of a subset is made of.
+    """The facets ``Pi(a in A)`` of attributes from which the possibility of a subset is computed.
 
-    If those of each attribute are nested, the possibility is exact whatever the paths are: of each
-    attribute, input or not, the value in the smallest subset that it can be in serves all.
+    If the subsets of each attribute are nested, the possibility is exact whatever the paths are: a
+    value in the smallest subset possible satisfies all.
 
     Parameters
     ----------
@@ -250,13 +247,14 @@ class FacetsBehind:
         self._looks = 0
 
     def are_nested(self, rule_set: RuleSet) -> bool:
-        """Return whether they are, for each value of an output; False where that is not known."""
+        """Return whether the facets of each value of an output are nested; False if unknown."""
         cells = range(len(rule_set.partition))
         first = [int(np.argmax(rule_set.partition.cell_of == cell)) for cell in cells]
         with COMPILING:
             return all(self._is_chain(rule_set.output.name, 1 << value) for value in first)
 
     def _is_chain(self, name: str, mask: int) -> bool:
+        """Return whether the facets of a subset are nested, for each attribute before it."""
         masks: dict[str, set[int]] = {}
         waiting, reached = [(name, mask)], {(name, mask)}
         for facet in waiting:  # grows on the way
@@ -264,27 +262,28 @@ class FacetsBehind:
             if self._looks > FACET_LIMIT:
                 return False
             if facet[0] in self._sets:
-                new = self._used(*facet) - reached
+                new = self._input_facets(*facet) - reached
                 reached |= new
                 waiting += new
                 for attribute, subset in new:
                     masks.setdefault(attribute, set()).add(subset)
-                    if not self._is_sound(attribute) or not _nested(masks[attribute]):
+                    if not self._is_normalised(attribute) or not _are_nested(masks[attribute]):
                         return False
         return True
 
-    def _is_sound(self, name: str) -> bool:
+    def _is_normalised(self, name: str) -> bool:
         """Return whether an attribute is always normalised."""
         return name not in self._sets or is_always_normalised(self._kind(name))
 
     def _kind(self, name: str) -> RuleSetStructure:
+        """Return the structure of the rule set of an attribute."""
         if self._kinds is None:
             inputs = {a.name for s in self._sets.values() for a in s.inputs} - self._sets.keys()
             self._kinds = structures_of([s.unit for s in self._sets.values()], inputs)
         return self._kinds[name]
 
-    def _used(self, name: str, mask: int) -> frozenset[tuple[str, int]]:
-        """Return the subsets of inputs that the possibility of a subset is computed from."""
+    def _input_facets(self, name: str, mask: int) -> frozenset[tuple[str, int]]:
+        """Return the facets of inputs from which the possibility of a subset is computed."""
         if (name, mask) not in self._known:
             circuit, inputs = circuit_of(self._kind(name)), self._sets[name].inputs
             waiting = circuit.facets([mask], split=False)

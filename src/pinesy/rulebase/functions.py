@@ -1,18 +1,18 @@
-"""Attributes that are functions of others, as rules, exactly.
+"""Attributes that are functions of others, as exact rules.
 
-A function `f` of attributes takes two rule sets. The pairing rules give the product attribute its
-distribution, ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``, and the rules ``iff pair where f == t then
-total in {t}`` that of the results, ``pi(t) = max {pi(u) : f(u) = t}`` (docs/functions.md).
+A function `f` of attributes needs two rule sets. The pairing rules give the distribution of the
+product attribute, ``pi(u_1, ..., u_k) = min_i pi_i(u_i)``, and the rules ``iff pair where f == t
+then total in {t}`` that of the results, ``pi(t) = max {pi(u) : f(u) = t}`` (docs/functions.md).
 
-The rules of an expression are computed part by part, so that no product of all its attributes is
-made. A part whose attributes occur nowhere else becomes an inner attribute; min and max over the
-others do not depend on it, so its distribution is all that matters. A sum becomes a chain, a
-remainder of a sum one of remainders, and a sum that is compared with numbers is followed only as
-far as they go.
+The rules of an expression are computed part by part, without the product of all its attributes. A
+part whose attributes occur nowhere else becomes an inner attribute: only its distribution matters
+for the min and max over the others. A sum becomes a chain, the remainder of a sum a chain of
+remainders, and a sum that is compared with numbers is clipped to their range.
 """
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.budgets import BITS, NODE, take_steps
-from pinesy._common.masks import class_masks, positions
-from pinesy._common.names import repeated
+from pinesy._common.masks import group_masks, positions
+from pinesy._common.names import first_duplicate
 from pinesy._common.validation import is_iterable, listed
 from pinesy.exceptions import DomainError
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -43,17 +43,17 @@ from pinesy.rules.syntax.expressions import (
 )
 from pinesy.rules.syntax.writer import format_name
 
-#: From a value of a function to the text of the condition for it; None if there is no text.
+#: From a value of a function to the text of its condition; None if it has none.
 ConditionText = Callable[[Hashable], str | None]
-#: Bits of the subsets in the rules of one function; half a gigabyte, more is refused.
+#: Bits of the subsets in the rules of one function, at most: half a gigabyte.
 MAX_SUBSET_BITS = 4 * 10**9
-#: Values of a source up to which steps with one function share the work.
+#: Values of a domain, at most, for which preimages are cached.
 MAX_SHARED = 10_000
-#: Values of a product on which an expression is tried as a whole if a part of it fails.
+#: Values of a product, at most, on which an expression is evaluated if one of its parts fails.
 MAX_TRIED = 100_000
-#: Kinds of expressions that are true or false.
+#: Kinds of boolean expressions.
 TRUTHS = ("compare", "and", "or", "not")
-#: Kinds of expressions whose remainder is that of the remainders of their parts.
+#: Kinds of expressions that commute with remainders.
 _RING = ("+", "-", "*", "negative")
 
 
@@ -120,7 +120,7 @@ def joint(name: str, *attributes: Attribute) -> RuleSet:
     """
     sizes = tuple(len(a.domain) for a in attributes if isinstance(a, Attribute))
     if prod(sizes) <= MAX_PRODUCT:  # else the product raises
-        _check_subsets(name, sum(sizes), prod(sizes))
+        _check_subset_size(name, sum(sizes), prod(sizes))
     pair = Attribute.product(name, *attributes)
     masks = (_shared_masks if len(pair.domain) <= MAX_SHARED else _factor_masks)(sizes)
     rules = []
@@ -132,7 +132,7 @@ def joint(name: str, *attributes: Attribute) -> RuleSet:
 
 
 def _arguments(of: Any) -> tuple[list[Attribute], tuple[RuleSet, ...]]:
-    """Return the attributes that a function is of, and the rules that come with them."""
+    """Return the arguments of a function, and the rules that conclude on them, if any."""
     if isinstance(of, RuleSet | Cascade):
         rules = as_cascade(of)
         if len(rules.outputs) != 1:
@@ -148,7 +148,8 @@ def _arguments(of: Any) -> tuple[list[Attribute], tuple[RuleSet, ...]]:
 # --- rules of one function ---
 
 
-def _check_subsets(name: str, count: int, size: int) -> None:
+def _check_subset_size(name: str, count: int, size: int) -> None:
+    """Raise `DomainError` if `count` subsets of `size` values are too large."""
     if count * size > MAX_SUBSET_BITS:
         raise DomainError(
             f"the rules of {name!r} would have {count:,} subsets of {size:,} values, "
@@ -158,11 +159,11 @@ def _check_subsets(name: str, count: int, size: int) -> None:
 
 
 def _factor_masks(sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return, for each factor and value, the tuples of a product that have it; one of two."""
+    """Return, for each factor and value, the mask of the tuples with it; one if there are two."""
     masks = []
     for factor, size in enumerate(sizes):
         tuples = product(*map(range, sizes))
-        of_values = class_masks((t[factor] for t in tuples), prod(sizes))
+        of_values = group_masks((t[factor] for t in tuples), prod(sizes))
         masks.append(tuple(of_values[d] for d in range(size if size != 2 else 1)))
     return tuple(masks)
 
@@ -171,14 +172,14 @@ _shared_masks = lru_cache(maxsize=64)(_factor_masks)
 
 
 def distinct_attributes(attributes: Any, subject: str) -> list[Attribute]:
-    """Return attributes as a list: one at least, with different names."""
+    """Return attributes as a list, or raise `DomainError` if it is empty or has duplicates."""
     is_single = isinstance(attributes, str) or not is_iterable(attributes)
     known = [attributes] if is_single else list(attributes)
     wrong = [a for a in known if not isinstance(a, Attribute)]
     if wrong or not known:
         refused = repr(wrong[0] if wrong else attributes)
         raise DomainError(f"{subject} is of a list of attributes; got {refused:.60}")
-    twice = repeated(a.name for a in known)
+    twice = first_duplicate(a.name for a in known)
     if twice is not None:
         raise DomainError(
             f"{subject} is given the attribute {twice!r} twice; give it once (as often as you like "
@@ -188,14 +189,14 @@ def distinct_attributes(attributes: Any, subject: str) -> list[Attribute]:
 
 
 class FunctionSteps:
-    """Rule sets of functions of functions, collected one step after the other."""
+    """Collects the rule sets of composed functions, one step after the other."""
 
     def __init__(self, rule_sets: Iterable[RuleSet] = ()) -> None:
         self.rule_sets = list(rule_sets)
-        self._classes: dict[object, dict[Hashable, int]] = {}
+        self._preimages: dict[object, dict[Hashable, int]] = {}
 
     def source(self, name: str, parts: Sequence[Attribute]) -> Attribute:
-        """Return the attribute of all the parts: the one there is, or their product, paired."""
+        """Return the product of some attributes, with its pairing rules; a single one as it is."""
         if len(parts) == 1:
             return parts[0]
         pairing = joint(f"{name}.pair", *parts)
@@ -212,12 +213,22 @@ class FunctionSteps:
     ) -> Attribute:
         """Add the rules of the attribute `name`, a function of others, and return it.
 
-        Steps with one function and equal domains share the work.
+        The preimages of one function on equal domains are computed once.
         """
         source = self.source(name, parts)
-        masks = self._subsets(name, source, fn)
-        output = Attribute(name, _sorted(masks) if domain is None else domain)
-        self._check_domain(output, source, masks)
+        masks = self._cached_preimages(name, source, fn)
+        if domain is None:
+            domain = list(masks)
+            with suppress(TypeError):  # values that cannot be sorted keep their order
+                domain.sort()  # type: ignore[call-arg]
+        output = Attribute(name, domain)
+        for value in masks:
+            if value not in output:
+                arguments = call_text(source, source.domain[positions(masks[value])[0]])
+                raise DomainError(
+                    f"the function {name!r} gives {value!r:.60} for {arguments}, which is not in "
+                    "its domain; add it there, or leave the domain out"
+                )
         premises = dict.fromkeys(output.domain, Proposition(source, 0))
         for value, mask in masks.items():
             condition = text(value)
@@ -229,75 +240,57 @@ class FunctionSteps:
         self.rule_sets.append(RuleSet(rules))
         return output
 
-    def _subsets(
+    def _cached_preimages(
         self, name: str, source: Attribute, fn: Callable[..., Hashable]
     ) -> dict[Hashable, int]:
-        """Return the subset of the values of `source` for each result of a function."""
+        """Return the preimage of each result of a function, as a mask of values of `source`."""
         if len(source.domain) > MAX_SHARED:
-            return subsets(name, source, fn)
+            return preimages(name, source, fn)
         key = (fn, source.domain, repr(source.domain))  # as (0, 1) == (False, True)
-        if key not in self._classes:
-            self._classes[key] = subsets(name, source, fn)
-        return self._classes[key]
-
-    def _check_domain(
-        self, output: Attribute, source: Attribute, masks: dict[Hashable, int]
-    ) -> None:
-        for value in masks:
-            if value not in output:
-                arguments = called(source, source.domain[positions(masks[value])[0]])
-                raise DomainError(
-                    f"the function {output.name!r} gives {value!r:.60} for {arguments}, which is "
-                    "not in its domain; add it there, or leave the domain out"
-                )
+        if key not in self._preimages:
+            self._preimages[key] = preimages(name, source, fn)
+        return self._preimages[key]
 
 
-def subsets(name: str, source: Attribute, fn: Callable[..., Any]) -> dict[Hashable, int]:
-    """Return the subset of the values of `source` for each result of a function."""
-    results = list(images(name, source, fn))
-    _check_subsets(name, len(set(results)), len(results))
-    return class_masks(results, len(results))
+def preimages(name: str, source: Attribute, fn: Callable[..., Any]) -> dict[Hashable, int]:
+    """Return the preimage of each result of a function, as a mask of values of `source`."""
+    results = list(function_values(name, source, fn))
+    _check_subset_size(name, len(set(results)), len(results))
+    return group_masks(results, len(results))
 
 
-def images(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
-    """Yield the results of a function for the values of an attribute."""
+def function_values(name: str, source: Attribute, fn: Callable[..., Any]) -> Iterable[Hashable]:
+    """Yield the results of a function for all values of an attribute."""
     take_steps(10 * len(source.domain))
     for values in source.domain:
         try:
-            result = fn(*parts_of(source, values))
+            result = fn(*argument_tuple(source, values))
             result = result.item() if isinstance(result, np.generic) else result
             hash(result)
         except Exception as error:
-            problem = f"the function {name!r} fails for {called(source, values)}"
+            problem = f"the function {name!r} fails for {call_text(source, values)}"
             raise DomainError(f"{problem}: {type(error).__name__}: {error}") from error
         yield result
 
 
-def parts_of(source: Attribute, values: Any) -> Sequence[Any]:
-    """Return a value of a product in parts, another value alone."""
+def argument_tuple(source: Attribute, values: Any) -> Sequence[Any]:
+    """Return the arguments of a function: the components of a value, or the value alone."""
     return values if source.factors else (values,)
 
 
-def called(source: Attribute, values: Any) -> str:
-    """Say which values a function was called with."""
-    pairs = zip(source.factors or [source], parts_of(source, values), strict=True)
+def call_text(source: Attribute, values: Any) -> str:
+    """Return the arguments of a call as text."""
+    pairs = zip(source.factors or [source], argument_tuple(source, values), strict=True)
     return ", ".join(f"{a.name} = {v!r:.60}" for a, v in pairs)
 
 
-def _sorted(values: Iterable[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:
-        return list(values)
-
-
 def equivalence(premise: Iterable[Proposition], conclusion: Proposition) -> Rule:
-    """Return the rule that the premise holds if and only if the conclusion does."""
+    """Return the rule ``iff premise then conclusion``."""
     return Rule(Premise(tuple(premise)), conclusion, 0.0, 0.0)
 
 
 def condition_text(text: str, sign: str, value: Hashable) -> str | None:
-    """Return the text of the comparison of an expression with a value; None if it has no text."""
+    """Return the text of a comparison with a value; None if the value has no written form."""
     try:
         return f"{text} {sign} {value_text(value)}"
     except DomainError:
@@ -316,9 +309,8 @@ def _add_expression(
 ) -> None:
     """Add the rules of an expression, part by part unless it is of a product attribute.
 
-    A part may fail on values on which `and` and `or` would not compute it. Then the expression is
-    computed on the product of the attributes, if that is small; if it fails there too, the message
-    names values of the attributes.
+    A part may fail on values for which `and` and `or` would not evaluate it. Then the expression is
+    evaluated on the product of the attributes, if that is small; an error names their values.
     """
     pair = attributes[0] if len(attributes) == 1 and attributes[0].factors else None
     names = pair.condition_names if pair else tuple(a.name for a in attributes)
@@ -330,7 +322,7 @@ def _add_expression(
     if pair is None:
         parts = ExpressionRules(name, attributes)
         try:
-            parts.add_all(node, domain)
+            parts.add(node, domain)
         except DomainError:
             if prod(len(a.domain) for a in attributes) > MAX_TRIED:
                 raise
@@ -348,12 +340,12 @@ def _add_expression(
 
 
 class ExpressionRules:
-    """Collects the rules of an expression over attributes, whose numbers are its names'."""
+    """Collects the rules of an expression; its names are indices of attributes."""
 
     def __init__(self, name: str, attributes: Sequence[Attribute]) -> None:
         self.steps = FunctionSteps()
         self.name = name
-        #: The attributes given, and after them the inner ones.
+        #: The given attributes, followed by inner attributes.
         self.attributes = list(attributes)
         self._inner = 0
 
@@ -361,8 +353,8 @@ class ExpressionRules:
         self._inner += 1
         return f"{self.name}.{self._inner}"
 
-    def add_all(self, node: Expression, domain: Sequence[Hashable] | None) -> None:
-        """Add the rules of the whole expression."""
+    def add(self, node: Expression, domain: Sequence[Hashable] | None) -> None:
+        """Add the rules of an expression, the function `name`."""
         self._add(self._with_remainders(node), self.name, domain=domain)
 
     def _add(
@@ -372,15 +364,15 @@ class ExpressionRules:
         limits: Limits | None = None,
         domain: Sequence[Hashable] | None = None,
     ) -> Attribute:
-        """Add the rules of an expression and return its attribute, an inner one by default."""
-        take_steps(NODE * _size(node))
-        groups = _groups(node)
+        """Add the rules of an expression; return its attribute, by default an inner one."""
+        take_steps(NODE * _count_nodes(node))
+        groups = _independent_groups(node)
         if len(groups) > 1 and (domain is None or len(domain) == 2):
             return self._add_logical(node.kind, groups, name, domain)
-        node = self._simplified(node, limits)
+        node = self._factor_out_parts(node, limits)
         name = name or self._next_name()
         parts, compute = self._function(node)
-        fn = _Limited(compute, limits)
+        fn = _Clipped(compute, limits)
         names = [a.name for a in self.attributes]
 
         def text(value: Hashable) -> str | None:
@@ -392,15 +384,15 @@ class ExpressionRules:
         return self.steps.apply(name, parts, fn, text, domain)
 
     def _function(self, node: Expression) -> tuple[list[Attribute], Callable[..., Any]]:
-        """Return the attributes of an expression, and the function of them that it is."""
+        """Return the attributes of an expression, and the expression as a function of them."""
         numbers = list(dict.fromkeys(node.names()))
-        values = evaluator(_renumbered(node, numbers))
+        values = evaluator(_renumber_names(node, numbers))
         attributes = [self.attributes[i] for i in numbers]
-        take_steps(4 * _size(node) * prod(len(a.domain) for a in attributes))
+        take_steps(4 * _count_nodes(node) * prod(len(a.domain) for a in attributes))
         return attributes, lambda *u: values(u)
 
-    def _simplified(self, node: Expression, limits: Limits | None) -> Expression:
-        """Replace the parts of an expression that share no attribute with its other parts."""
+    def _factor_out_parts(self, node: Expression, limits: Limits | None) -> Expression:
+        """Replace parts that share no attribute with the others by inner attributes."""
         occurrences = Counter(node.names())
         if len(occurrences) < 2:
             return node
@@ -408,15 +400,16 @@ class ExpressionRules:
         varying = [i for i, part in enumerate(parts) if list(part.names())]
         for i in varying:
             within = self._part_limits(node, parts, i, limits)
-            if len(varying) == 1 and len(_groups(parts[i])) == 1:  # as in (x + y) % 10
-                parts[i] = self._simplified(parts[i], within)
+            if len(varying) == 1 and len(_independent_groups(parts[i])) == 1:  # as in (x + y) % 10
+                parts[i] = self._factor_out_parts(parts[i], within)
             else:
-                parts[i] = self._part(parts[i], occurrences, within)
+                parts[i] = self._replace_part(parts[i], occurrences, within)
         return node._replace(parts=tuple(parts))
 
-    def _part(
+    def _replace_part(
         self, part: Expression, occurrences: Counter[int], limits: Limits | None
     ) -> Expression:
+        """Replace a part, or its parts, by inner attributes where no other part uses theirs."""
         counts = Counter(part.names())
         if part.kind == "name" or not counts:
             return part
@@ -427,13 +420,13 @@ class ExpressionRules:
             return Expression("name", content=len(self.attributes) - 1)
         parts = list(part.parts)
         for i, inner in enumerate(parts):
-            parts[i] = self._part(inner, occurrences, None)
+            parts[i] = self._replace_part(inner, occurrences, None)
         return part._replace(parts=tuple(parts))
 
     def _is_shorter(self, part: Expression, limits: Limits | None) -> bool:
-        """Return whether an expression of one attribute has fewer values than this."""
+        """Return whether an expression of one attribute has fewer values than the attribute."""
         (attribute,), compute = self._function(part)
-        results = images(self.name, attribute, _Limited(compute, limits))
+        results = function_values(self.name, attribute, _Clipped(compute, limits))
         return len(set(results)) < len(attribute.domain)
 
     # --- and, or ---------------------------------------------------------------------------
@@ -445,7 +438,7 @@ class ExpressionRules:
         name: str | None,
         domain: Sequence[Hashable] | None,
     ) -> Attribute:
-        """Add the one rule of ``x and y`` or ``x or y`` where they share no attribute.
+        """Add the rule of ``x and y`` or ``x or y``, whose operands share no attribute.
 
         ``iff x and y then b in {true}``, and ``iff not x and not y then b in {false}``.
         """
@@ -456,33 +449,36 @@ class ExpressionRules:
         return output
 
     def _proposition(self, node: Expression, truth: bool) -> Proposition:
-        """Return the proposition that an expression is true, or that it is false."""
+        """Return the proposition that an expression has a truth value."""
         lone = node.parts[0] if len(node.parts) == 1 else None
         if lone is None:
-            node = self._simplified(node, None)
-        elif len(_groups(lone)) > 1:
+            node = self._factor_out_parts(node, None)
+        elif len(_independent_groups(lone)) > 1:
             return self._add(lone).isin({truth})
         else:
-            lone = self._simplified(lone, None)
+            lone = self._factor_out_parts(lone, None)
             node = node._replace(parts=(lone,))
         parts, compute = self._function(node)
         source = parts[0] if len(parts) == 1 else self.steps.source(self._next_name(), parts)
-        masks = subsets(self.name, source, compute)
+        masks = preimages(self.name, source, compute)
         text = value_condition(lone or node, [a.name for a in self.attributes], truth)
         return Proposition(source, masks.get(truth, 0), text)
 
-    # --- whole numbers: remainders and limits --------------------------------------------------
+    # --- integers: remainders and limits --------------------------------------------------
 
     def _with_remainders(self, node: Expression) -> Expression:
-        """Take the remainders of the parts of sums and products whose remainder is taken."""
+        """Move remainders of sums and products to their operands."""
         parts = tuple([self._with_remainders(part) for part in node.parts])
         node = node._replace(parts=parts)
-        is_integer_remainder = node.kind == "%" and self._bounds(parts[0]) and _is_number(parts[1])
+        is_integer_remainder = (
+            node.kind == "%" and self._bounds(parts[0]) and _is_integer_constant(parts[1])
+        )
         if is_integer_remainder and parts[1].content and parts[0].kind in _RING:
             return self._remainder(parts[0], parts[1])
         return node
 
     def _remainder(self, node: Expression, modulo: Expression) -> Expression:
+        """Return the remainder of an expression, computed from those of its operands."""
         m = modulo.content
         if node.kind == "constant":
             return node._replace(content=node.content % m)
@@ -493,7 +489,7 @@ class ExpressionRules:
         return node if low >= 0 and high < m else Expression("%", (node, modulo))
 
     def _bounds(self, node: Expression) -> Limits | None:
-        """Return bounds of an expression that is a whole number, None for any other."""
+        """Return the bounds of an integer expression; None for any other."""
         if node.kind == "name":
             attribute = self.attributes[node.content]
             column, values = attribute.column, attribute.domain
@@ -516,7 +512,7 @@ class ExpressionRules:
     def _part_limits(
         self, node: Expression, parts: Sequence[Expression], i: int, limits: Limits | None
     ) -> Limits | None:
-        """Return how far one part of an expression matters, given how far the whole does."""
+        """Return the limits to which a part may be clipped, given those of the expression."""
         if node.kind == "compare":
             return self._compared_limits(node, i)
         if limits is None or node.kind not in ("+", "-"):
@@ -530,7 +526,7 @@ class ExpressionRules:
         return (low + least, high + most) if i == 0 else (least - high, most - low)
 
     def _compared_limits(self, node: Expression, i: int) -> Limits | None:
-        """Return the numbers up to which, and from which on, all tests have one result."""
+        """Return limits beyond which the results of all tests are constant."""
         part = node.parts[i]
         others = [p for j, p in enumerate(node.parts) if j != i]
         if part.kind not in ("+", "-") or not self._bounds(part):
@@ -546,7 +542,7 @@ class ExpressionRules:
                 if after or not numbers or len(numbers) < len(test.inside):
                     return None
                 edges += [min(numbers) - 1, max(numbers) + 1]
-            elif not _is_number(constant):
+            elif not _is_integer_constant(constant):
                 return None
             else:
                 below, above = _EDGES[_MIRRORED[test] if after else test]
@@ -554,15 +550,15 @@ class ExpressionRules:
         return (min(edges), max(edges)) if edges else None
 
 
-#: How far around a constant the truth of a comparison with it changes.
+#: Offsets from a constant between which the truth of a comparison changes.
 _EDGES = {"<": (-1, 0), ">=": (-1, 0), "<=": (0, 1), ">": (0, 1), "==": (-1, 1), "!=": (-1, 1)}
 #: The comparison with its sides exchanged.
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 
 
 @dataclass(frozen=True, eq=False)
-class _Limited:
-    """A function whose results beyond limits are taken as these."""
+class _Clipped:
+    """A function whose results are clipped to limits."""
 
     compute: Callable[..., Any]
     limits: Limits | None
@@ -573,7 +569,7 @@ class _Limited:
 
 
 def value_condition(node: Expression, names: Sequence[str], value: Hashable) -> str | None:
-    """Return the text of the condition that an expression has a value.
+    """Return the text of ``expression == value``; for booleans, the expression or its negation.
 
     Examples
     --------
@@ -589,24 +585,25 @@ def value_condition(node: Expression, names: Sequence[str], value: Hashable) -> 
     return expression_text(truth, names, "compare")
 
 
-def _size(node: Expression) -> int:
+def _count_nodes(node: Expression) -> int:
     """Return the number of nodes of an expression."""
-    return 1 + sum(map(_size, node.parts))
+    return 1 + sum(map(_count_nodes, node.parts))
 
 
-def _is_number(node: Expression) -> bool:
+def _is_integer_constant(node: Expression) -> bool:
+    """Return whether an expression is an integer constant."""
     return node.kind == "constant" and type(node.content) is int
 
 
-def _renumbered(node: Expression, numbers: Sequence[int]) -> Expression:
-    """Replace each index of a name by its index in `numbers`."""
+def _renumber_names(node: Expression, numbers: Sequence[int]) -> Expression:
+    """Replace each name by its index in `numbers`."""
     if node.kind == "name":
         return node._replace(content=numbers.index(node.content))
-    return node._replace(parts=tuple([_renumbered(part, numbers) for part in node.parts]))
+    return node._replace(parts=tuple([_renumber_names(part, numbers) for part in node.parts]))
 
 
-def _groups(node: Expression) -> list[tuple[Expression, ...]]:
-    """Put those parts of an `and` or `or` together that share attributes; others stay whole."""
+def _independent_groups(node: Expression) -> list[tuple[Expression, ...]]:
+    """Return the operands of an `and` or `or` in groups that share no attribute."""
     if node.kind not in ("and", "or"):
         return [(node,)]
     constants = [part for part in node.parts if not list(part.names())]

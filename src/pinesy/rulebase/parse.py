@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pinesy._common.budgets import Budget, allow_tokens, any_budget, budget, value_limit
+from pinesy._common.budgets import Budget, allow_tokens, budget, open_budget, value_limit
 from pinesy._common.files import as_path
 from pinesy._common.validation import as_list, check_degree, check_number, suggestion
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
@@ -107,13 +107,13 @@ def parse(
 
 
 def parse_file(text: str, directory: Path | None, file: Path | None, *, max_values: int) -> Cascade:
-    """Return the cascade of a text that was read from a file; see `parse`."""
+    """Return the cascade of the text of a file; see `parse`."""
     with budget(max_values) as current:
-        reader = _read(text, directory, file, {}, current)
+        reader = _read_text(text, directory, file, {}, current)
         while reader.lacks_cuts and not current.is_spent:
-            # A second time, with the cuts that comparisons need.
+            # Read it again, with the cuts that comparisons need.
             current.restart()
-            reader = _read(text, directory, file, reader.compared_cuts, current)
+            reader = _read_text(text, directory, file, reader.compared_cuts, current)
         if not reader.rules:
             reader.fail("there are no rules in this text")
         try:
@@ -122,18 +122,18 @@ def parse_file(text: str, directory: Path | None, file: Path | None, *, max_valu
         except PinesyError as error:
             if current.is_spent:
                 raise
-            # Such as a cycle, which has no single place in the text.
+            # Such as a cycle, which has no single location in the text.
             raise type(error)(f"the rules do not fit together: {error}") from None
 
 
-def _read(
+def _read_text(
     text: str,
     directory: Path | None,
     file: Path | None,
     cuts: dict[str, set[float]],
     current: Budget,
 ) -> "RulesReader":
-    """Read a text to its end; `cuts` are those that an earlier reading found missing."""
+    """Read a text; `cuts` are the missing ones that an earlier reading found, by attribute."""
     reader = RulesReader(text)
     reader.compared_cuts = cuts
     if cuts:
@@ -150,7 +150,7 @@ def _read(
 
 
 def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
-    """Return the rule that a text such as ``iff a in {0} then b in {1} [s=0.1, r=0]`` writes.
+    """Parse a rule such as ``iff a in {0} then b in {1} [s=0.1, r=0]``.
 
     Examples
     --------
@@ -168,14 +168,14 @@ def parse_rule(text: str, attributes: Iterable[Attribute]) -> Rule:
     keyword = reader.accept("if", "iff")
     if not keyword:
         reader.expect("if")
-    with any_budget():
+    with open_budget():
         rule = reader.rule(keyword)
     reader.expect_end()
     return rule
 
 
 def parse_attribute(text: str, attributes: Iterable[Attribute] = ()) -> Attribute:
-    """Return the attribute that a declaration writes; `attributes` may be its factors.
+    """Parse the declaration of an attribute; `attributes` may be its factors.
 
     Examples
     --------
@@ -185,32 +185,32 @@ def parse_attribute(text: str, attributes: Iterable[Attribute] = ()) -> Attribut
     declared = {a.name: a for a in attributes}
     reader = RulesReader(text, declared)
     if reader.token.text not in ("attribute", "number", "product"):
-        reader.missing("a declaration")
-    with any_budget():
+        reader.fail_expected("a declaration")
+    with open_budget():
         reader.statement()
     reader.expect_end()
     return next(a for name, a in reader.attributes.items() if name not in declared)
 
 
 class RulesReader(Reader):
-    """Reads declarations, and rules on the attributes that are declared.
+    """Recursive descent parser of declarations and rules; line ends have no meaning.
 
-    Recursive descent: `statement`, `rule`, `formula` (or), `_conjunction` (and), `_operand` (not,
-    brackets, ...), `proposition`. Line ends mean nothing.
+    From the top: `statement`, `rule`, `formula` (or), `_conjunction` (and), `_operand` (not,
+    brackets, ...), `proposition`.
     """
 
     def __init__(self, text: str, attributes: Mapping[str, Attribute] | None = None) -> None:
         super().__init__(text)
         self.attributes = dict(attributes or {})
-        #: The rules by the names of the attributes that they conclude on.
+        #: The rules, by the name of the attribute that they conclude on.
         self.rules: dict[str, list[Rule]] = {}
-        #: Products that a ``joint`` statement has paired, by the names of their factors.
+        #: Products of ``joint`` statements, by the names of their factors.
         self.joints: dict[frozenset[str], Attribute] = {}
-        #: Cuts that comparisons need, of numeric attributes whose intervals have no names.
+        #: Cuts that comparisons need, by numeric attribute without names of intervals.
         self.compared_cuts: dict[str, set[float]] = {}
-        #: Whether some were missing, so that the text must be read again, with them.
+        #: Whether some cuts were missing, so that the text is read again with them.
         self.lacks_cuts = False
-        #: The propositions of ``forall`` (true) and ``exists`` (false) over no cases.
+        #: The propositions of ``forall`` (true) and ``exists`` (false) over an empty range.
         self._empty: dict[bool, Proposition] = {}
         self._statements: dict[str, Callable[[], object]] = {
             "attribute": self._attribute,
@@ -258,7 +258,7 @@ class RulesReader(Reader):
             self.fail(f"this pinesy reads version {VERSION}, not {version!r:.60}{cure}", token)
 
     def _attribute(self) -> None:
-        """Read ``left in {0..9}``, or the same of a family ``digit[1..4]``."""
+        """Read ``left in {0..9}``, or the declaration of a family ``digit[1..4] in {0..9}``."""
         token = self.token
         plain = self.plain_membership()
         names = self.names("a name") if plain is None else [plain[0]]
@@ -277,14 +277,14 @@ class RulesReader(Reader):
         self.attributes[name] = self.at(token, partial(Attribute.product, name, *factors))
 
     def new_name(self) -> tuple[Token, str]:
-        """Read the name of an attribute that is declared here, and return its token too."""
+        """Read the name of a new attribute; return its token, and the name."""
         token = self.token
         name = self.name("a name")
         self.check_new(token, [name])
         return token, name
 
     def check_new(self, token: Token, names: Iterable[str]) -> None:
-        """Fail at `token` if an attribute of one of these names is declared."""
+        """Fail at `token` if one of the names is declared already."""
         for name in names:
             if name in self.attributes:
                 self.fail(f"attribute {name!r} is declared twice", token)
@@ -318,9 +318,9 @@ class RulesReader(Reader):
         return self.at(start, partial(Rule, premise, conclusion, s, r))
 
     def _parameters(self, keyword: str) -> tuple[float, float]:
-        """Read ``[s=0.1, r=0]`` or ``[certainty=0.9]`` if it is there.
+        """Read the optional ``[s=0.1, r=0]`` or ``[certainty=0.9]``; return s and r.
 
-        The defaults make an implication after ``if``, an equivalence after ``iff``.
+        The defaults are those of an implication after ``if``, of an equivalence after ``iff``.
         """
         pairs = self.plain_parameters()
         if pairs is None:
@@ -343,7 +343,7 @@ class RulesReader(Reader):
 
     def _check_parameter(self, token: Token, parameters: Mapping[str, float]) -> None:
         if token.text not in ("s", "r", "certainty") or token.text in parameters:
-            self.missing("s=, r= or certainty=, once each", token)
+            self.fail_expected("s=, r= or certainty=, once each", token)
 
     # --- formulas ---
 
@@ -359,10 +359,10 @@ class RulesReader(Reader):
         while self.token.text == operator:
             self.take()
             parts.append(part())
-        return self._joined(parts, is_all=operator == "and")
+        return self._combine(parts, is_all=operator == "and")
 
-    def _joined(self, parts: list[Statement], is_all: bool) -> Statement:
-        """Join parts by and, or by or, without those of empty loops that change nothing."""
+    def _combine(self, parts: list[Statement], is_all: bool) -> Statement:
+        """Return the conjunction or disjunction of parts, without neutral empty quantifiers."""
         operands = [part for part in parts if part is not self._empty.get(is_all)] or parts[:1]
         if len(operands) == 1:
             return operands[0]
@@ -370,7 +370,7 @@ class RulesReader(Reader):
 
     def _operand(self) -> Statement:
         """Read a proposition, ``not f``, ``(f)``, ``exists i in ...: f``, ``exactly 2 of ...``."""
-        self.deeper("this formula nests")
+        self.enter_bracket("this formula nests")
         text = self.token.text
         if text == "not":
             self.take()
@@ -379,18 +379,18 @@ class RulesReader(Reader):
             self.take()
             result = self.formula()
             self.expect(")")
-        elif text in ("exists", "forall") and self.ahead(2) == "in":
-            result = self._quantified()
-        elif text == "exactly" and self.ahead() not in _AFTER_NAME:
-            result = self._counted(self.take().text)
-        elif text == "at" and self.ahead() in ("least", "most"):
-            result = self._counted(f"{self.take().text} {self.take().text}")
+        elif text in ("exists", "forall") and self.peek(2) == "in":
+            result = self._quantifier()
+        elif text == "exactly" and self.peek() not in _AFTER_NAME:
+            result = self._count(self.take().text)
+        elif text == "at" and self.peek() in ("least", "most"):
+            result = self._count(f"{self.take().text} {self.take().text}")
         else:
             result = self.proposition()
         self.depth -= 1
         return result
 
-    def _counted(self, quantifier: str) -> Statement:
+    def _count(self, quantifier: str) -> Statement:
         """Read ``2 of (f, f, f)`` or ``2 of (f for i in 1..4)``."""
         token = self.token
         count = self.value()
@@ -398,8 +398,8 @@ class RulesReader(Reader):
         parts = self.items(self.formula)
         return self.at(token, lambda: _COUNTS[quantifier](count, *parts))
 
-    def _quantified(self) -> Statement:
-        """Read ``exists i in 1..4: f``: one of the cases holds; ``forall``: all of them do."""
+    def _quantifier(self) -> Statement:
+        """Read ``exists i in 1..4: f``, a disjunction, or ``forall``, a conjunction."""
         outer = self.scope
         is_all = self.take().text == "forall"
         start = self.index
@@ -416,14 +416,14 @@ class RulesReader(Reader):
         self.scope = outer
         self.seek(end or self._operand_end(colon + 1))
         if parts:
-            return self._joined(parts, is_all)
+            return self._combine(parts, is_all)
         # No case: forall is true and exists is false, as propositions on any attribute.
         attribute = next(iter(self.attributes.values()))
         return self._empty.setdefault(is_all, Proposition(attribute, attribute.full * is_all))
 
     def _operand_end(self, start: int) -> int:
-        """Return the index after the operand of a formula, without reading it."""
-        for index in self.source.outside(start, len(self.tokens) - 1):
+        """Return the index after the operand of a formula, without parsing it."""
+        for index in self.source.outside_brackets(start, len(self.tokens) - 1):
             kind, text, _start = self.tokens[index]
             if text in _AFTER_OPERAND and kind in ("word", "sign") and index > start:
                 return index
@@ -432,7 +432,7 @@ class RulesReader(Reader):
     # --- propositions ---
 
     def at(self, token: Token, make: Callable[[], T]) -> T:
-        """Call `make`, and report its error at `token`."""
+        """Return ``make()``; an error is reported at `token`."""
         try:
             return make()
         except RulesTextError:
@@ -441,11 +441,11 @@ class RulesReader(Reader):
             self.fail(str(error), token)
 
     def attribute(self) -> Attribute:
-        """Read the name of an attribute that is declared."""
+        """Read the name of a declared attribute; return the attribute."""
         token = self.token
-        return self._declared(token, self.name("an attribute"))
+        return self._look_up(token, self.name("an attribute"))
 
-    def _declared(self, token: Token, name: str) -> Attribute:
+    def _look_up(self, token: Token, name: str) -> Attribute:
         if name not in self.attributes:
             hint = suggestion(name[:60], self.attributes)
             self.fail(f"attribute {name!r:.60} is not declared{hint}", token)
@@ -454,12 +454,12 @@ class RulesReader(Reader):
     def proposition(self) -> Proposition:
         """Read ``a in {...}``, ``a not in {...}``, ``a where ...``, ``a == 3``, ``3 <= a < 5``.
 
-        The name alone of an attribute whose values are false and true means that it is true.
+        The name of a boolean attribute alone means that it is true.
         """
         token, start = self.token, self.index
         plain = self.plain_membership()
         if plain is not None:
-            attribute = self._declared(token, plain[0])
+            attribute = self._look_up(token, plain[0])
             return self.at(self.tokens[start + 2], partial(attribute.isin, plain[1]))
         if self._is_number_next():
             return self._between()
@@ -486,9 +486,9 @@ class RulesReader(Reader):
     # --- numbers ---
 
     def _number(self) -> None:
-        """Read ``age cuts {30, 65} [blur=2]``: names, and perhaps cuts, interval names and blur.
+        """Read ``age cuts {30, 65} [blur=2]``; cuts, names of intervals and blur are optional.
 
-        Without names, the cuts of the text's comparisons are added to those in the declaration.
+        Without names of intervals, the cuts of all comparisons in the text are added.
         """
         token = self.token
         attributes = self.names("a name")
@@ -510,7 +510,7 @@ class RulesReader(Reader):
     def _cuts(self) -> Iterable[Any]:
         """Read ``{30, <= 65}``, or any set of numbers."""
         start, source = self.index, self.source
-        end = source.closing(start) if self.is_sign("{") else start
+        end = source.closing_bracket(start) if self.is_sign("{") else start
         if not any(source.is_sign(i, *_MIRRORED) for i in range(start, end)):
             return self.subset()
         self.expect("{")
@@ -523,11 +523,11 @@ class RulesReader(Reader):
         return self.listing("}", cut)
 
     def _blur(self) -> float:
-        """Read ``[blur=2]`` if it is there."""
+        """Read the optional ``[blur=2]``."""
         if not self.accept("["):
             return 0.0
         if not self.accept("blur"):
-            self.missing("blur=")
+            self.fail_expected("blur=")
         self.expect("=")
         token = self.token
         blur = self.at(token, partial(check_number, self.value(), "blur"))
@@ -535,7 +535,7 @@ class RulesReader(Reader):
         return blur
 
     def _is_number_next(self) -> bool:
-        """Return whether a number comes next, or a variable that is one."""
+        """Return whether a number comes next, or a variable whose value is a number."""
         token = self.token
         if token.text in self.scope or token.text in self.constants:
             return is_number(self.variable(token)[1])
@@ -550,9 +550,9 @@ class RulesReader(Reader):
             self.seek(start)  # a variable where a name should be
             self.attribute()
         if not sign:
-            self.missing("a comparison")
+            self.fail_expected("a comparison")
         attribute = self.attribute()
-        first = self._compared(token, attribute, _MIRRORED.get(sign, sign), value)
+        first = self._comparison_proposition(token, attribute, _MIRRORED.get(sign, sign), value)
         if not self.is_sign(*_MIRRORED):
             return first
         second = self._comparison(attribute)
@@ -568,10 +568,12 @@ class RulesReader(Reader):
         if value in self.attributes and value not in attribute.domain:
             comparison = f"{attribute.name} {sign} {value}"
             self.fail(f"{value!r} is an attribute; {_ONE_ATTRIBUTE} = {comparison}", token)
-        return self._compared(token, attribute, sign, value)
+        return self._comparison_proposition(token, attribute, sign, value)
 
-    def _compared(self, token: Token, attribute: Attribute, sign: str, value: Any) -> Proposition:
-        """Return the proposition of a comparison; store the cuts that it lacks."""
+    def _comparison_proposition(
+        self, token: Token, attribute: Attribute, sign: str, value: Any
+    ) -> Proposition:
+        """Return the proposition of a comparison; record missing cuts."""
         scale = attribute.scale
         if sign in ("==", "!=") and (scale is None or not is_number(value)):
             proposition = self.at(token, lambda: attribute.isin([value]))
@@ -603,7 +605,7 @@ class RulesReader(Reader):
         token, name = self.new_name()
         domain = self.subset() if self.accept("in") else None
         self.expect("=")
-        if self.token.text in _AGGREGATES and self.ahead() == "(":
+        if self.token.text in _AGGREGATES and self.peek() == "(":
             self._add(start, self._aggregate(name, domain))
         else:
             self._add(start, self._expression(token, name, domain))
@@ -621,7 +623,7 @@ class RulesReader(Reader):
     def _expression(self, token: Token, name: str, domain: Sequence[Hashable] | None) -> Cascade:
         """Read ``left + right``."""
         grammar = ExpressionReader(self, self.attributes)
-        attributes = list(dict.fromkeys(grammar.either().names()))
+        attributes = list(dict.fromkeys(grammar.disjunction().names()))
         text, _pattern = grammar.texts()
         if not attributes:
             self.fail(f"the function {name!r} uses no attribute: it is always the same", token)

@@ -1,7 +1,7 @@
-"""Rules that give points to the values of an attribute: how they are named, and found again.
+"""Scoring rules: rules that give points to the values of an attribute (docs/induction.md).
 
 ``iff glucose >= 126 then `rule 1` in {3}`` gives three points or none, and ``points for yes`` is
-the sum of what such rules give to `yes`, and of what it starts with (docs/induction.md).
+the sum of an initial score and of the points of all rules for `yes`.
 """
 
 from collections.abc import Hashable
@@ -14,7 +14,7 @@ from pinesy.rules.attributes import Attribute
 
 
 def points_name(value: Hashable) -> str:
-    """Return the name of the attribute that has the points of a value."""
+    """Return the name of the attribute of the points of a value."""
     return f"points for {value}"
 
 
@@ -24,9 +24,9 @@ class PointSum:
 
     Attributes
     ----------
-    value : of the attribute that rules conclude on
-    total : the attribute that has the sum; None where the value has no points
-    gives : the rule sets of one rule each that give points, or none
+    value : a value of the output
+    total : the attribute of the sum; None if no rule gives points to the value
+    gives : the rule sets that give points, of one rule each
     """
 
     value: Hashable
@@ -35,22 +35,22 @@ class PointSum:
 
     @property
     def start(self) -> int:
-        """The points without any rule: the least sum, which is the first value."""
+        """The points without any rule: the least sum, the first value of `total`."""
         least = 0 if self.total is None else self.total.domain[0]
         return least if isinstance(least, int) else 0
 
 
 @cached_on_owner
 def point_sums(cascade: Cascade, output: Attribute) -> tuple[PointSum, ...]:
-    """Return the points of each value of an attribute; empty where rules give none that way.
+    """Return the points of each value of an attribute; empty if its rules are not scoring rules.
 
-    Found by the names and the shapes of the rule sets: a total rests on rules that give points, and
-    on sums of them. Whether it is their sum, who reads a sample can see.
+    They are recognised by their names and structure: a total depends on rules that give points, and
+    on their sums. That it is really their sum is not checked.
     """
     sums = []
     for value in output.domain:
         name = points_name(value)
-        gives = _gives(cascade, name) if name in cascade.sets else ()
+        gives = _point_rules(cascade, name) if name in cascade.sets else ()
         if gives is None:
             return ()
         total = cascade.attributes[name] if name in cascade.sets else None
@@ -58,10 +58,10 @@ def point_sums(cascade: Cascade, output: Attribute) -> tuple[PointSum, ...]:
     return tuple(sums) if any(points.gives for points in sums) else ()
 
 
-def _gives(cascade: Cascade, total: str) -> tuple[RuleSet, ...] | None:
-    """Return the rules that give the points of a total; None where it rests on other things.
+def _point_rules(cascade: Cascade, total: str) -> tuple[RuleSet, ...] | None:
+    """Return the rules that give the points of a total; None if it depends on other attributes.
 
-    A total of one value has no such rules: it is what the class starts with.
+    A total with one value, the initial score, has no such rules.
     """
     domain = cascade.attributes[total].domain
     if not all(type(value) is int for value in domain):
@@ -83,7 +83,7 @@ def _gives(cascade: Cascade, total: str) -> tuple[RuleSet, ...] | None:
 
 
 def points_of(rules: RuleSet) -> int:
-    """Return the points that a rule set gives where the premise of its one rule holds, else 0."""
+    """Return the points that a rule set gives if its premise holds; 0 if it gives none."""
     points = rules.output.domain[-1]
     if type(points) is not int or points < 1 or rules.output.domain != (0, points):
         return 0

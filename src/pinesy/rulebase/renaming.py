@@ -1,4 +1,4 @@
-"""The same rules on attributes of other names, once or for each value of some indices."""
+"""Copies of rules with renamed attributes, one or one for each value of some indices."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
@@ -15,14 +15,14 @@ from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.lexer import standard_text
 from pinesy.rules.syntax.writer import format_name
 
-#: Rule sets, and the attributes that are declared with them.
+#: Rule sets, and declared attributes.
 Parts = tuple[list[RuleSet], list[Attribute]]
 
 
-def renamed(
+def rename_sets(
     sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], new_name: Callable[[str], str]
 ) -> Parts:
-    """Return rule sets on attributes with new names."""
+    """Return rule sets, and all attributes, with new names."""
     renaming = _Renaming(new_name)
     declared = [renaming.attribute(a) for a in attributes.values() if a.formula is None]
     if len({a.name for a in declared}) < len(declared):
@@ -30,12 +30,12 @@ def renamed(
     return [RuleSet(map(renaming.rule, s.rules)) for s in sets], declared
 
 
-def instances(
+def expand_indices(
     sets: Sequence[RuleSet],
     attributes: Mapping[str, Attribute],
     indices: Mapping[str, Iterable[object]],
 ) -> Parts:
-    """Return the rules of a template for all values of its indices; see `Cascade.for_each`."""
+    """Return rule sets, and all attributes, for all values of indices; see `Cascade.for_each`."""
     for name in indices:
         if not any(f"{{{name}}}" in a for a in attributes):
             raise CascadeError(f"no attribute's name holds {{{name}}}, such as 'digit_{{{name}}}'")
@@ -43,8 +43,8 @@ def instances(
     declared: dict[str, Attribute] = {}
     for values in product(*map(tuple, indices.values())):
         texts = {f"{{{name}}}": str(value) for name, value in zip(indices, values, strict=True)}
-        new_name = partial(_filled, texts=texts)
-        instance_sets, instance_attributes = renamed(sets, attributes, new_name)
+        new_name = partial(_fill_indices, texts=texts)
+        instance_sets, instance_attributes = rename_sets(sets, attributes, new_name)
         declared |= {a.name: a for a in instance_attributes}
         for rule_set in instance_sets:
             rules.setdefault(rule_set.output.name, {}).update(dict.fromkeys(rule_set.rules))
@@ -53,19 +53,20 @@ def instances(
     return list(map(RuleSet, rules.values())), list(declared.values())
 
 
-def _filled(name: str, texts: Mapping[str, str]) -> str:
+def _fill_indices(name: str, texts: Mapping[str, str]) -> str:
+    """Replace each index in braces in a name by its text."""
     return reduce(lambda filled, index: filled.replace(index, texts[index]), texts, name)
 
 
 class _Renaming:
-    """Makes attributes, propositions and rules anew, each attribute once."""
+    """Copies attributes, propositions and rules; each attribute once."""
 
     def __init__(self, new_name: Callable[[str], str]) -> None:
         self.new_name = new_name
         self.attributes: dict[str, Attribute] = {}
 
     def attribute(self, attribute: Attribute) -> Attribute:
-        """Return the attribute with its new name; one whose name stays is left as it is."""
+        """Return the attribute with its new name; the same object if nothing changes."""
         if attribute.name not in self.attributes:
             name = self.new_name(attribute.name)
             factors = [self.attribute(f) for f in attribute.factors]
@@ -93,9 +94,9 @@ class _Renaming:
         if attribute is proposition.attribute:
             return proposition
         text = proposition.condition
-        condition = None if text is None else standard_text(text, self._written)
+        condition = None if text is None else standard_text(text, self._new_name_text)
         return Proposition(attribute, proposition.mask, condition)
 
-    def _written(self, name: str) -> str | None:
-        """Return how a condition writes the new name of an attribute; None for other words."""
+    def _new_name_text(self, name: str) -> str | None:
+        """Return the written form of the new name of an attribute; None for other words."""
         return format_name(self.attributes[name].name) if name in self.attributes else None

@@ -1,4 +1,4 @@
-"""Cascades in files: ``.rules`` text or versioned JSON; `pinesy.save` and `pinesy.load` use it.
+"""Files of cascades: ``.rules`` text or versioned JSON; `pinesy.save` and `pinesy.load` use it.
 
 JSON, version 2::
 
@@ -9,10 +9,10 @@ JSON, version 2::
      "rule_sets": [[{"if": [["left", [0]]], "then": ["pair", [0, 1], "left == 0"],
                      "s": 0.1, "r": 0.0}, ...], ...]}
 
-A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
-was given by one. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: so many
-of its parts hold. Arrays among domain values stand for tuples. A model file also holds, under
-``"learning"``, how its parameters were learned; see `pinesy.learning.model_file`.
+A proposition is ``[attribute, indices in the domain]``, followed by the text of its condition, if
+any. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: from 1 to 2 of its
+parts hold. An array among domain values is a tuple. A model file also has, under ``"learning"``,
+how its parameters were learned; see `pinesy.learning.model_file`.
 """
 
 import json
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pinesy._common.budgets import allow_tokens, budget, value_limit
-from pinesy._common.files import read_text, writing
+from pinesy._common.files import atomic_text, read_text
 from pinesy._common.masks import mask_of, positions
 from pinesy._common.validation import check_integer, check_known
 from pinesy.exceptions import DataError, PinesyError, placed
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 FORMAT, VERSION = "pinesy cascade", 2
 
-# The first and the last line of a file: a file without the last one was cut off.
+# The first and the last line of a file: a file without the last one is truncated.
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
 
 
@@ -54,7 +54,7 @@ def write_rules(cascade: Cascade, path: Path) -> None:
         text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
     else:
         raise DataError(f"{path}: rules are saved as .rules or .json files, not {path.suffix!r}")
-    with writing(path) as file:
+    with atomic_text(path) as file:
         file.write(text)
 
 
@@ -70,23 +70,24 @@ def read_rules(path: Path, max_values: int | None = None) -> Cascade:
 
 
 def _check_values(cascade: Cascade) -> None:
+    """Raise `DomainError` for a value that has no written form."""
     for attribute in cascade.attributes.values():
         for value in attribute.domain:
-            format_value(value)  # raises, naming the value, where it has no written form
+            format_value(value)
 
 
 def to_content(cascade: Cascade) -> dict[str, Any]:
-    """Return a cascade as an object of JSON."""
+    """Return a cascade as a JSON object."""
     _check_values(cascade)
     return {
         "format": FORMAT,
         "version": VERSION,
-        "attributes": list(map(_attribute, declaration_order(cascade.attributes.values()))),
-        "rule_sets": [[_rule(rule) for rule in s.rules] for s in cascade.stated],
+        "attributes": list(map(_attribute_content, declaration_order(cascade.attributes.values()))),
+        "rule_sets": [[_rule_content(rule) for rule in s.rules] for s in cascade.stated],
     }
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
+def _attribute_content(attribute: Attribute) -> dict[str, Any]:
     if attribute.factors:
         return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
     if (scale := attribute.scale) is not None:
@@ -95,27 +96,27 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     return {"name": attribute.name, "domain": attribute.domain}
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
-    premise = [_statement(p) for p in rule.premise.propositions]
-    return {"if": premise, "then": _proposition(rule.conclusion), "s": rule.s, "r": rule.r}
+def _rule_content(rule: Rule) -> dict[str, Any]:
+    premise = [_statement_content(p) for p in rule.premise.propositions]
+    return {"if": premise, "then": _proposition_content(rule.conclusion), "s": rule.s, "r": rule.r}
 
 
-def _statement(statement: Statement) -> Any:
+def _statement_content(statement: Statement) -> Any:
     content = formula_of(statement)
     if isinstance(content, Compound):
-        parts = [_statement(part) for part in content.parts]
+        parts = [_statement_content(part) for part in content.parts]
         return {"least": content.least, "most": content.most, "of": parts}
     assert isinstance(content, Proposition)
-    return _proposition(content)
+    return _proposition_content(content)
 
 
-def _proposition(proposition: Proposition) -> list[Any]:
+def _proposition_content(proposition: Proposition) -> list[Any]:
     condition = [] if proposition.condition is None else [proposition.condition]
     return [proposition.attribute.name, positions(proposition.mask), *condition]
 
 
 def read_content(text: str) -> dict[str, Any]:
-    """Return the object of JSON that a text holds, if it is one of a cascade that can be read."""
+    """Return the JSON object of a text, or raise `DataError` if it is not one of a cascade."""
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -136,13 +137,13 @@ def read_content(text: str) -> dict[str, Any]:
 
 
 def from_content(content: dict[str, Any], max_values: int | None = None) -> Cascade:
-    """Return the cascade that an object of JSON holds."""
+    """Return the cascade of a JSON object."""
     with budget(value_limit(max_values)):
         return _RulesContent(content).cascade()
 
 
 class _RulesContent:
-    """Reads the JSON form; errors name the path of what does not fit."""
+    """The JSON form of a cascade, and the attributes read so far; errors have a JSON path."""
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
@@ -150,29 +151,24 @@ class _RulesContent:
 
     def cascade(self) -> Cascade:
         """Return the cascade."""
-        for i, entry in enumerate(self._list("attributes")):
+        for i, entry in enumerate(_check_list(self.content.get("attributes"), "attributes")):
             attribute = self._at(f"attributes[{i}]", self._attribute, entry)
             if attribute.name in self.attributes:
-                raise DataError(f"attributes[{i}]: {attribute.name!r} is there twice")
+                raise DataError(f"attributes[{i}]: {attribute.name!r} is declared twice")
             self.attributes[attribute.name] = attribute
-        rule_sets = [
-            self._at(f"rule_sets[{i}]", RuleSet, self._rules(entries, f"rule_sets[{i}]"))
-            for i, entries in enumerate(self._list("rule_sets"))
-        ]
+        rule_sets = []
+        for i, entries in enumerate(_check_list(self.content.get("rule_sets"), "rule_sets")):
+            path = f"rule_sets[{i}]"
+            rules = [
+                self._at(f"{path}[{j}]", self._rule, entry)
+                for j, entry in enumerate(_check_list(entries, path))
+            ]
+            rule_sets.append(self._at(path, RuleSet, rules))
         return Cascade(*rule_sets, attributes=self.attributes.values())
 
-    def _rules(self, entries: object, path: str) -> list[Rule]:
-        return [
-            self._at(f"{path}[{j}]", self._rule, entry)
-            for j, entry in enumerate(_list(entries, path))
-        ]
-
-    def _list(self, key: str) -> list[Any]:
-        return _list(self.content.get(key), key)
-
-    def _at(self, path: str, reader: Callable[[Any], T], entry: object) -> T:
+    def _at(self, path: str, read: Callable[[Any], T], entry: object) -> T:
         try:
-            return reader(entry)
+            return read(entry)
         except PinesyError as error:
             raise DataError(f"{path}: {error}") from None
         except (IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -181,15 +177,15 @@ class _RulesContent:
     def _attribute(self, entry: dict[str, Any]) -> Attribute:
         if isinstance(entry, dict) and "cuts" in entry:
             _check_keys(entry, {"name", "cuts", "blur"} | ({"names"} & set(entry)))
-            names = _list(entry["names"], "names") if "names" in entry else None
+            names = _check_list(entry["names"], "names") if "names" in entry else None
             return Attribute.number(
-                entry["name"], _list(entry["cuts"], "cuts"), names, entry["blur"]
+                entry["name"], _check_list(entry["cuts"], "cuts"), names, entry["blur"]
             )
         is_product = isinstance(entry, dict) and "product" in entry
         _check_keys(entry, {"name", "product"} if is_product else {"name", "domain"})
         if is_product:
             return Attribute.product(entry["name"], *map(self._known, entry["product"]))
-        domain = tuple(map(_hashable, _list(entry["domain"], "domain")))
+        domain = tuple(map(_as_value, _check_list(entry["domain"], "domain")))
         for value in domain:
             format_value(value)  # JSON knows Infinity, rules do not
         return Attribute(entry["name"], domain)
@@ -204,7 +200,7 @@ class _RulesContent:
         for key in ("s", "r"):
             if type(entry[key]) not in (int, float):
                 raise DataError(f"{key} is {entry[key]!r}; it must be a number in [0, 1]")
-        premise = map(self._statement, _list(entry["if"], "if"))
+        premise = map(self._statement, _check_list(entry["if"], "if"))
         return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
 
     def _statement(self, entry: Any) -> Proposition | Compound:
@@ -212,14 +208,14 @@ class _RulesContent:
         if not isinstance(entry, dict):
             return self._proposition(entry)
         _check_keys(entry, {"least", "most", "of"})
-        parts = tuple(map(self._statement, _list(entry["of"], "of")))
+        parts = tuple(map(self._statement, _check_list(entry["of"], "of")))
         for key in ("least", "most"):
             check_integer(entry[key], key, error=DataError)
         return Compound(parts, entry["least"], entry["most"])
 
     def _proposition(self, entry: list[Any]) -> Proposition:
         attribute = self._known(entry[0])
-        indices = _list(entry[1], "positions")
+        indices = _check_list(entry[1], "positions")
         for index in indices:
             if type(index) is not int or not 0 <= index < len(attribute.domain):
                 raise DataError(f"attribute {attribute.name!r} has no position {index!r}")
@@ -237,15 +233,15 @@ def _check_keys(entry: dict[str, Any], keys: set[str]) -> None:
         raise DataError(f"must be an object with the keys {', '.join(sorted(keys))}")
 
 
-def _list(entries: object, path: str) -> list[Any]:
+def _check_list(entries: object, path: str) -> list[Any]:
     if not isinstance(entries, list):
         raise DataError(f"{path}: missing, or not a list")
     return entries
 
 
-def _hashable(value: Any, depth: int = 0) -> Hashable:
+def _as_value(value: Any, depth: int = 0) -> Hashable:
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
     if depth > MAX_DEPTH:
         raise DataError(f"a value that nests more than {MAX_DEPTH} deep")
-    return tuple(_hashable(part, depth + 1) for part in value)
+    return tuple(_as_value(part, depth + 1) for part in value)

@@ -1,4 +1,4 @@
-"""Several semantics of the same rules, on the same data, in one table."""
+"""Comparison of several semantics on the same rules and data."""
 
 import time
 from collections.abc import Iterable
@@ -17,22 +17,22 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semantics import SEMANTICS, Semantics, as_semantics
 
-#: So that the logarithm of a probability of 0 is finite.
+#: The lower bound of probabilities in the log loss, which is finite then.
 LEAST_PROBABILITY = 1e-12
 
 
 @dataclass(frozen=True)
 class SemanticsScore:
-    """How one semantics does.
+    """The scores of one semantics.
 
     Attributes
     ----------
-    semantics : its name
-    accuracy : the share of samples whose answers are all right, each alone the best one
-    answer_accuracy : the share of single answers that are
-    log_loss : the mean over samples and answers of ``- log q(right value)``, at least 1e-12 each
-    seconds : the processor time of inference, rules compiled before
-    refused : why there are no figures, if it does not apply to the rules
+    semantics : the name
+    accuracy : the share of samples whose answers are all decided and correct
+    answer_accuracy : the share of single answers that are decided and correct
+    log_loss : the mean over samples and answers of ``- log q(true value)``, with `q` at least 1e-12
+    seconds : the CPU time of inference, without compilation
+    refused : why there are no scores, if the semantics does not apply to the rules
     """
 
     semantics: str
@@ -45,7 +45,7 @@ class SemanticsScore:
 
 @dataclass(frozen=True)
 class SemanticsComparison(TableReport):
-    """A row for each semantics; printed, a table."""
+    """A table with a row of scores for each semantics."""
 
     rows: tuple[SemanticsScore, ...]
 
@@ -82,16 +82,16 @@ def compare_semantics(
     semantics: Iterable[str | Semantics] = SEMANTICS,
     largest: int = LARGEST,
 ) -> SemanticsComparison:
-    """Infer the same samples in several semantics, and compare what comes out with the answers.
+    """Infer the same samples in several semantics, and score the results.
 
     Parameters
     ----------
-    probabilities : of the inputs of a batch, as `Cascade.infer` takes them; a semantics that reads
-        possibilities transforms them by the antipignistic method
-    answers : for attributes or their names the right value of each sample; those of an only output
-        may come alone
-    semantics : the ones to compare
-    largest : the most entries of a table that joins attributes which loops tie together
+    probabilities : the probabilities of the inputs of a batch, as `Cascade.infer` takes them; for a
+        semantics of possibilities, the antipignistic transformation is applied
+    answers : the true values of all samples, by attribute or name; without a mapping if there is
+        one output
+    semantics : the semantics to compare
+    largest : the maximal number of entries of a table in variable elimination
 
     Examples
     --------
@@ -110,8 +110,10 @@ def compare_semantics(
     known = {name: rule_set.output for name, rule_set in cascade.sets.items()}
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
     targets = named_targets(answers, known, only)
-    compared = [as_semantics(name) for name in as_list(semantics, "semantics")]
-    rows = [_score(cascade, probabilities, targets, meaning, largest) for meaning in compared]
+    rows = [
+        _score(cascade, probabilities, targets, as_semantics(name), largest)
+        for name in as_list(semantics, "semantics")
+    ]
     return SemanticsComparison(tuple(rows))
 
 
@@ -122,6 +124,7 @@ def _score(
     semantics: Semantics,
     largest: int,
 ) -> SemanticsScore:
+    """Return the scores of one semantics, or why it does not apply."""
     name = semantics.name
     transform = "antipignistic" if semantics.reads == "possibilities" else None
 
@@ -143,15 +146,17 @@ def _score(
         if semantics.is_compiled:  # it takes all rules: the error is in the probabilities
             raise
         return SemanticsScore(name, refused=str(error))
-    right, losses = [], []
+    correct, losses = [], []
     for attribute, values in answers.items():
         result = inferred[attribute]
         weights = result.degrees if semantics.is_compiled else result.weights
         shares = semantics.probabilities(weights)
         with placed("answers"):
             target = Target.of_values(values, cascade[attribute].output, len(shares))
-        right.append((shares.argmax(axis=1) == target.labels) & result.decided)
-        indices = shares[np.arange(len(shares)), target.labels]
-        losses.append(-np.log(np.maximum(indices, LEAST_PROBABILITY)))
-    all_right = float(np.all(right, axis=0).mean())
-    return SemanticsScore(name, all_right, float(np.mean(right)), float(np.mean(losses)), seconds)
+        correct.append((shares.argmax(axis=1) == target.labels) & result.decided)
+        true_shares = shares[np.arange(len(shares)), target.labels]
+        losses.append(-np.log(np.maximum(true_shares, LEAST_PROBABILITY)))
+    all_correct = float(np.all(correct, axis=0).mean())
+    return SemanticsScore(
+        name, all_correct, float(np.mean(correct)), float(np.mean(losses)), seconds
+    )

@@ -17,18 +17,21 @@ from pinesy.exceptions import DataError, DomainError
 from pinesy.rules.numbers import Scale, is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.conditions import (
+    NODES,
     Condition,
+    NotVectorisedError,
     ValueColumn,
     column_of,
-    compared_mask,
-    condition_mask,
+    comparison_mask,
+    evaluation_cost,
     parse_condition,
+    vectorised_mask,
 )
-from pinesy.rules.syntax.expressions import COMPARISONS
+from pinesy.rules.syntax.expressions import COMPARISONS, FAILURES
 from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_LEAVES
 from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
 
-#: Values of an attribute; more are refused before any is made.
+#: Values of an attribute, at most; checked before any is created.
 MAX_PRODUCT = 10**7
 
 
@@ -37,16 +40,16 @@ class DomainIndex(dict[Hashable, int]):
 
     Attributes
     ----------
-    domain : of a product, its values
+    domain : the values, for a product attribute
     """
 
     domain: tuple[Hashable, ...]
 
     @cached_property
     def masks(self) -> dict[str, int]:
-        """Masks of conditions by their pattern, kept as long as an attribute of the domain.
+        """A cache of the masks of conditions, by pattern.
 
-        A Sudoku has thousands of rules of a few patterns.
+        A Sudoku has thousands of rules, but few patterns.
         """
         return {}
 
@@ -54,13 +57,13 @@ class DomainIndex(dict[Hashable, int]):
         return {k: v for k, v in self.__dict__.items() if k == "domain"}
 
 
-#: The indices of products, by the domains of their factors and the texts of these, because
+#: The indices of products, by the domains of their factors and the repr of these, as
 #: (0, 1) == (False, True).
 _PRODUCTS: WeakValueDictionary[tuple[object, str], DomainIndex] = WeakValueDictionary()
 
 
-def _indexed(name: str, domain: tuple[Hashable, ...]) -> DomainIndex:
-    """Return the index of each value, or raise `DomainError` if they are not distinct."""
+def _domain_index(name: str, domain: tuple[Hashable, ...]) -> DomainIndex:
+    """Return the index of each value, or raise `DomainError` for duplicates and NaN."""
     if not domain:
         raise DomainError(f"attribute {name!r} has an empty domain; give at least one value")
     index = DomainIndex()
@@ -76,13 +79,13 @@ def _indexed(name: str, domain: tuple[Hashable, ...]) -> DomainIndex:
         if is_repeated:
             raise DomainError(
                 f"attribute {name!r}: the value {cut_repr(value)} at index {i} equals an "
-                "earlier one, or not even itself; values must differ (note that 1 == 1.0 == True)"
+                "earlier one, or is NaN; values must differ (note that 1 == 1.0 == True)"
             )
     return index
 
 
 def _product_index(domains: tuple[tuple[Hashable, ...], ...]) -> DomainIndex:
-    """Return the product of domains, with its index: the same for all equal products."""
+    """Return the index of a product of domains, shared by all equal products."""
     key = domains, repr(domains)
     index = _PRODUCTS.get(key)
     if index is None:
@@ -120,7 +123,7 @@ class Attribute:
     formula: ClassVar[str | None] = None
     #: The intervals of a numeric attribute, which are its values; None for others.
     scale: ClassVar[Scale | None] = None
-    #: NumPy's numbers leave comparisons to the attribute.
+    #: So that ``np.float64(30) < age`` calls the comparison of the attribute.
     __array_ufunc__: ClassVar[None] = None
 
     def __init__(self, name: str, domain: Iterable[Hashable]) -> None:
@@ -139,9 +142,9 @@ class Attribute:
                 )
             take_values(size, f"attribute {name!r}")
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in domain)
-        self._fill(name, values, _indexed(name, values), ())
+        self._set_fields(name, values, _domain_index(name, values), ())
 
-    def _fill(
+    def _set_fields(
         self,
         name: str,
         domain: tuple[Hashable, ...],
@@ -180,11 +183,16 @@ class Attribute:
                 f"{MAX_PRODUCT:,} are allowed: pair fewer attributes, and compute functions of "
                 "many step by step (sum_of, count_of and the like do)"
             )
-        _check_nesting(name, factors)
+        depth, leaves = 1 + max(f.nesting[0] for f in factors), sum(f.nesting[1] for f in factors)
+        if depth > MAX_DEPTH or leaves > MAX_LEAVES:
+            raise DomainError(
+                f"the values of the product {name!r} would be tuples of {leaves:,} values, {depth} "
+                f"deep; at most {MAX_LEAVES:,} and {MAX_DEPTH} are allowed: pair fewer attributes"
+            )
         take_values(size, f"the product {name!r}")
         attribute = cls.__new__(cls)
         index = _product_index(domains)
-        attribute._fill(name, index.domain, index, factors)
+        attribute._set_fields(name, index.domain, index, factors)
         return attribute
 
     @classmethod
@@ -221,10 +229,10 @@ class Attribute:
         return attribute
 
     def renamed(self, name: str, factors: "tuple[Attribute, ...]" = ()) -> "Attribute":
-        """Return the same attribute with another name, and other factors with the same domains."""
+        """Return a copy with another name, and with other factors of the same domains."""
         attribute = type(self).__new__(type(self))
         attribute.__dict__.update(self.__dict__)
-        attribute._fill(name, self.domain, self._index, factors)
+        attribute._set_fields(name, self.domain, self._index, factors)
         return attribute
 
     def isin(self, values: Iterable[Hashable]) -> Proposition:
@@ -232,7 +240,7 @@ class Attribute:
         return Proposition(self, self.mask(values))
 
     def where(self, condition: Callable[..., object] | str | Condition) -> Proposition:
-        """Return the proposition of the values that meet a condition, evaluated at once.
+        """Return the proposition of the values that meet a condition.
 
         Parameters
         ----------
@@ -252,7 +260,7 @@ class Attribute:
             raise DomainError(f"attribute {self.name!r} is numeric: compare it, {self.name} < 30")
         if isinstance(condition, str):
             condition = parse_condition(condition, self.condition_names)
-        mask = condition_mask(condition, self)
+        mask = _condition_mask(condition, self)
         return Proposition(self, mask, getattr(condition, "text", None))
 
     def compared(self, sign: str, number: Any) -> Proposition:
@@ -267,7 +275,7 @@ class Attribute:
             masks = [(1 << self.scale.below(s, number, self.name)) - 1 for s in signs]
             mask = masks[0] & ~masks[1] if len(masks) > 1 else masks[0]
             return Proposition(self, mask if sign in ("<", "<=", "==") else self.full & ~mask)
-        plain = compared_mask(self.column, sign, number)
+        plain = comparison_mask(self.column, sign, number)
         if plain is not None:
             return Proposition(self, plain)
         if not all(map(is_number, (*self.domain, number))):
@@ -285,23 +293,23 @@ class Attribute:
 
     @cached_property
     def column(self) -> ValueColumn | None:
-        """The domain as an array, if its values are of one kind."""
+        """The domain as an array, if its values are of one type; else None."""
         return column_of(self.domain)
 
     @property
     def masks(self) -> dict[str, int]:
-        """Masks of conditions by their pattern, for all attributes that share this domain."""
+        """A cache of the masks of conditions, by pattern, for all attributes with this domain."""
         return self._index.masks
 
     @cached_property
     def nesting(self) -> tuple[int, int]:
-        """How deep products of products go, and how many single values one of its values has."""
+        """The nesting depth of the values, and the number of single values in each."""
         parts = [factor.nesting for factor in self.factors]
         return (1 + max(p[0] for p in parts), sum(p[1] for p in parts)) if parts else (0, 1)
 
     @property
     def condition_names(self) -> tuple[str, ...]:
-        """The names that a condition's text may use: the factors' and the attribute's own."""
+        """The names that a condition may use: those of the factors, and of the attribute."""
         return (*(f.name for f in self.factors), self.name)
 
     def mask(self, values: Iterable[Hashable] | Proposition) -> int:
@@ -391,17 +399,58 @@ class Attribute:
         return attribute_html(self)
 
 
-def _check_nesting(name: str, factors: tuple[Attribute, ...]) -> None:
-    """Raise `DomainError` for a product whose values would be too deep, or too long, to handle."""
-    depth, leaves = 1 + max(f.nesting[0] for f in factors), sum(f.nesting[1] for f in factors)
-    if depth > MAX_DEPTH or leaves > MAX_LEAVES:
-        raise DomainError(
-            f"the values of the product {name!r} would be tuples of {leaves:,} values, {depth} "
-            f"deep; at most {MAX_LEAVES:,} and {MAX_DEPTH} are allowed: pair fewer attributes"
-        )
+def _condition_mask(condition: Condition | Callable[..., object], attribute: Attribute) -> int:
+    """Return the mask of the values that meet a condition, which may be a function.
+
+    A parsed condition is evaluated once for all attributes with one domain.
+    """
+    if not isinstance(condition, Condition):
+        function = condition
+        return _evaluate_each(lambda parts: function(*parts), attribute, "the condition")
+    masks, pattern = attribute.masks, condition.pattern
+    if pattern not in masks:
+        masks[pattern] = _evaluate_condition(condition, attribute)
+    return masks[pattern]
+
+
+def _evaluate_condition(condition: Condition, attribute: Attribute) -> int:
+    """Return the mask of the values that meet a condition: by NumPy, or else value by value."""
+    parts = attribute.factors or (attribute,)
+    size, (nodes, n_listed) = len(attribute.domain), evaluation_cost(condition.expression)
+    take_steps(size * nodes // NODES + n_listed)
+    columns = [column for part in parts if (column := part.column) is not None]
+    if len(columns) == len(parts):
+        try:
+            return vectorised_mask(condition.expression, columns, bool(attribute.factors))
+        except NotVectorisedError:
+            pass
+    holds = condition.holds
+    take_steps(2 * size * nodes)
+    # A text may use the name of a product too, after those of its components.
+    holds_with_product = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
+    return _evaluate_each(holds_with_product, attribute, f"'{condition.text:.60}'")
+
+
+def _evaluate_each(holds: Callable[[Any], object], attribute: Attribute, text: str) -> int:
+    """Return the mask of the values for which `holds` of the tuple of their components."""
+    indices = []
+    for index, value in enumerate(attribute.domain):
+        try:
+            answer = holds(value if attribute.factors else (value,))
+        except FAILURES as error:
+            source = f"attribute {attribute.name!r}, value {value!r}"
+            raise DomainError(f"{source}: {text} fails: {error}") from error
+        if not isinstance(answer, bool | np.bool_):
+            raise DomainError(
+                f"attribute {attribute.name!r}, value {value!r}: {text} gives {answer!r:.60}; it "
+                "must give true or false"
+            )
+        if answer:
+            indices.append(index)
+    return mask_of(indices)
 
 
 def check_attribute(attribute: object) -> None:
-    """Raise `DataError` for what is no attribute."""
+    """Raise `DataError` unless `attribute` is an `Attribute`."""
     if not isinstance(attribute, Attribute):
         raise DataError(f"{attribute!r:.60} is no attribute")

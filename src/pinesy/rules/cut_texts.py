@@ -1,43 +1,40 @@
-"""Cuts as text: numbers, comparisons with them, and bounds in words."""
+"""The written form of cuts, of comparisons with cuts, and of intervals."""
 
 from collections.abc import Mapping
 from math import inf, isfinite, nextafter
 
-#: What comparisons with the number just before a cut are.
+#: The comparison with the float before a cut that equals a comparison with the cut.
 CLOSED = {"<": "<=", ">=": ">"}
-#: Larger whole numbers are written with an exponent.
-MAX_WHOLE = 1e15
+#: Larger integers are written with an exponent.
+MAX_INTEGER = 1e15
 
 
-def written(cut: float, closed: str = '"<={}"') -> str:
-    """Write a cut as `cuts` takes it: a number, or a text such as ``"<=30"``.
+def cut_text(cut: float, closed: str = '"<={}"') -> str:
+    """Return a cut as `Attribute.number` takes it: a number, or a text such as ``"<=30"``.
 
     Examples
     --------
-    >>> written(30.0), written(nextafter(30.0, inf))
+    >>> cut_text(30.0), cut_text(nextafter(30.0, inf))
     ('30', '"<=30"')
     """
-    below, text = limit(cut)
+    below, text = cut_bound(cut)
     return closed.format(text) if below else text
 
 
-def limit(cut: float) -> tuple[bool, str]:
-    """Return whether a cut is written as the number just before it, and the number as text.
-
-    It does if that number is shorter to write.
-    """
+def cut_bound(cut: float) -> tuple[bool, str]:
+    """Return whether a cut is written as the float before it (if shorter), and that text."""
     before = nextafter(cut, -inf)
     below = len(repr(before)) < len(repr(cut))
     return below, exact_text(before if below else cut)
 
 
-def limit_number(cut: float) -> float:
-    """Return the number that a cut is written with; infinite ones are returned as they are."""
-    return float(limit(cut)[1]) if isfinite(cut) else cut
+def bound_number(cut: float) -> float:
+    """Return the number that a cut is written with; an infinite cut is returned as it is."""
+    return float(cut_bound(cut)[1]) if isfinite(cut) else cut
 
 
 def bounds_of(low: float, high: float) -> dict[str, float]:
-    """Return the bounds of the numbers from `low` to below `high`, by labels.
+    """Return the finite bounds of the range ``[low, high)``, by label.
 
     Examples
     --------
@@ -46,11 +43,11 @@ def bounds_of(low: float, high: float) -> dict[str, float]:
     """
     labels = (("at least", "above"), ("below", "at most"))
     pairs = zip((low, high), labels, strict=True)
-    return {name[limit(cut)[0]]: limit_number(cut) for cut, name in pairs if isfinite(cut)}
+    return {name[cut_bound(cut)[0]]: bound_number(cut) for cut, name in pairs if isfinite(cut)}
 
 
 def bounds_text(bounds: Mapping[str, float]) -> str:
-    """Write bounds as `bounds_of` returns them.
+    """Return the bounds of `bounds_of` as text.
 
     Examples
     --------
@@ -65,24 +62,24 @@ def bounds_text(bounds: Mapping[str, float]) -> str:
 
 
 def exact_text(number: float) -> str:
-    """Write a number, a whole one without a point.
+    """Return a number as text, an integer without a point.
 
     Examples
     --------
     >>> exact_text(2.0), exact_text(0.5)
     ('2', '0.5')
     """
-    return str(int(number)) if number.is_integer() and abs(number) < MAX_WHOLE else repr(number)
+    return str(int(number)) if number.is_integer() and abs(number) < MAX_INTEGER else repr(number)
 
 
-def compared(comparison: str, cut: float, space: str = "") -> str:
-    """Write a comparison, ``<`` or ``>=``, with a cut."""
-    below, text = limit(cut)
+def cut_comparison(comparison: str, cut: float, space: str = "") -> str:
+    """Return a comparison, ``<`` or ``>=``, with a cut as text."""
+    below, text = cut_bound(cut)
     return f"{CLOSED[comparison] if below else comparison}{space}{text}"
 
 
 def interval_text(low: float, high: float, space: str = "") -> str:
-    """Write the interval of the numbers from `low` to below `high`, one of them finite.
+    """Return the range ``[low, high)`` as text; one of the bounds is finite.
 
     Examples
     --------
@@ -90,15 +87,15 @@ def interval_text(low: float, high: float, space: str = "") -> str:
     ('<30', '[30, 65]')
     """
     if low == -inf:
-        return compared("<", high, space)
+        return cut_comparison("<", high, space)
     if high == inf:
-        return compared(">=", low, space)
-    (is_above, first), (is_closed, last) = limit(low), limit(high)
+        return cut_comparison(">=", low, space)
+    (is_above, first), (is_closed, last) = cut_bound(low), cut_bound(high)
     return f"{'(' if is_above else '['}{first}, {last}{']' if is_closed else ')'}"
 
 
 def comparison_text(name: str, low: float, high: float) -> str | None:
-    """Write that `name` is one of the numbers from `low` to below `high`; None for any number.
+    """Return ``low <= name < high`` as text; None for any number.
 
     Examples
     --------
@@ -108,10 +105,10 @@ def comparison_text(name: str, low: float, high: float) -> str | None:
     'age == 30'
     """
     if low == -inf:
-        return None if high == inf else f"{name} {compared('<', high, ' ')}"
+        return None if high == inf else f"{name} {cut_comparison('<', high, ' ')}"
     if high == inf:
-        return f"{name} {compared('>=', low, ' ')}"
-    is_above, number = limit(low)
-    if limit(high) == (True, number):
+        return f"{name} {cut_comparison('>=', low, ' ')}"
+    is_above, number = cut_bound(low)
+    if cut_bound(high) == (True, number):
         return f"{name} == {number}"
-    return f"{number} {'<' if is_above else '<='} {name} {compared('<', high, ' ')}"
+    return f"{number} {'<' if is_above else '<='} {name} {cut_comparison('<', high, ' ')}"

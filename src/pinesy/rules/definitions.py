@@ -1,9 +1,8 @@
-"""Formulas in premises: what is more than a conjunction becomes an inner attribute.
+"""Formulas in premises: a formula that is not a conjunction becomes an inner attribute.
 
-An inner attribute has the values false and true, is named by its formula, which the printed form
-puts in its place, and is defined by rules of its own (`Defined.rules`), so that the engine meets
-nothing but conjunctions. With ``lambda`` and ``rho`` for the possibilities that a part holds and
-does not hold,
+An inner attribute has the values false and true. It is named and printed as its formula, and rules
+of its own define it (`Defined.rules`), so that the engine has conjunctions only. With ``lambda``
+and ``rho`` for the possibilities that a part holds and does not hold,
 
 ====================  ===========================================================================
 ``p and q``           ``iff p and q then true``: min of lambdas; max of rhos
@@ -12,11 +11,11 @@ does not hold,
 ``exactly k of n``    at least k, and at least n - k of the negations
 ====================  ===========================================================================
 
-This is exact where the parts speak of different attributes, and where each attribute occurs in one
-proposition that is nowhere negated: a circuit of min and max computes a monotone function on every
-level cut. Elsewhere, as in ``(a == 1 and b == 1) or (a == 2 and c == 1)``, the attributes that
-occur in several ways are split into cases (up to `MAX_CASES`): in each the rest of the formula is
-free of them, and both lambda and rho are the max over the cases (docs/rules-format.md).
+This is exact if the parts have different attributes, or if each attribute occurs in one proposition
+that is nowhere negated: a circuit of min and max computes a monotone function on every level cut.
+Otherwise, as in ``(a == 1 and b == 1) or (a == 2 and c == 1)``, the attributes that occur with
+several subsets are split into cases (up to `MAX_CASES`): in each case the rest of the formula does
+not contain them, and both lambda and rho are the max over the cases (docs/rules-format.md).
 """
 
 import hashlib
@@ -35,21 +34,21 @@ from pinesy.rules.rule import Rule
 
 #: A formula in normal form, or a truth value.
 Normal = Proposition | Compound | bool
-#: Cases up to which the values of attributes that occur in several ways are distinguished.
+#: Cases of a formula, at most.
 MAX_CASES = 1_000
-#: Partial counts up to which ``at least k of n`` is written out.
+#: Partial counts of ``at least k of n``, at most.
 MAX_COUNTS = 1_000_000
-#: Characters up to which a formula is the name of its attribute.
+#: Characters of a name; longer formulas are cut.
 MAX_NAME = 300
 
 
 class Defined(Attribute):
-    """The truth of a formula as an attribute, which its own `rules` conclude on.
+    """The attribute of a formula: its truth value, which `rules` conclude on.
 
     Attributes
     ----------
     content : the formula, in normal form
-    split : whether attributes that occur in several ways are still to be split into cases
+    split : whether attributes that occur with several subsets are split into cases
     """
 
     content: Compound
@@ -63,17 +62,17 @@ class Defined(Attribute):
         formula: str | None = None,
     ) -> None:
         text = str(content) if formula is None else formula
-        super().__init__(name or _name(text), (False, True))
+        super().__init__(name or _formula_name(text), (False, True))
         self.__dict__.update(content=content, split=split, formula=text)
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that define it."""
-        return tuple(_rules(self))
+        """The rules that define the truth value."""
+        return tuple(_defining_rules(self))
 
 
-def _name(text: str) -> str:
-    """Return the name of the attribute of a formula: its text, or a beginning that is its own."""
+def _formula_name(text: str) -> str:
+    """Return the name of the attribute of a formula: its text, cut and with a digest if long."""
     line = " ".join(text.replace("`", "'").split())
     if len(line) <= MAX_NAME:
         return line
@@ -81,10 +80,10 @@ def _name(text: str) -> str:
 
 
 def premise_of(*statements: Statement) -> Premise:
-    """Return statements that all hold as a premise, with inner attributes for formulas.
+    """Return the conjunction of statements as a premise, with inner attributes for formulas.
 
-    An attribute that the formula mentions without need stays, with all its values: what is inferred
-    is to rest on the same attributes however the formula is written.
+    An attribute that the normal form drops stays, with its whole domain: the inputs of a rule do
+    not depend on how its formula is written.
 
     Examples
     --------
@@ -101,15 +100,15 @@ def premise_of(*statements: Statement) -> Premise:
     mentioned = dict.fromkeys(p.attribute for p in propositions_of(conjunction))
     if isinstance(form, bool):  # of all attributes: which one comes first does not matter
         return Premise(tuple(Proposition(a, a.full * form) for a in mentioned))
-    parts: tuple[Proposition, ...] = (_literal(form),)
+    parts: tuple[Proposition, ...] = (_as_proposition(form),)
     if isinstance(form, Compound) and form.least == len(form.parts) and not _conflicts(form):
-        parts = tuple(map(_literal, form.parts))
-    names = _used(parts)
+        parts = tuple(map(_as_proposition, form.parts))
+    names = _attribute_names(parts)
     return Premise((*parts, *(Proposition(a, a.full) for a in mentioned if a.name not in names)))
 
 
-def _used(parts: Sequence[Proposition]) -> set[str]:
-    """Return the names of the attributes that propositions, and the rules behind them, are on."""
+def _attribute_names(parts: Sequence[Proposition]) -> set[str]:
+    """Return the names of the attributes of propositions, and of their defining rules."""
     waiting, names = list(parts), set[str]()
     for proposition in waiting:  # grows on the way
         attribute = proposition.attribute
@@ -119,18 +118,18 @@ def _used(parts: Sequence[Proposition]) -> set[str]:
     return names
 
 
-def _literal(form: Statement) -> Proposition:
-    """Return a formula in normal form as one proposition."""
+def _as_proposition(form: Statement) -> Proposition:
+    """Return a formula in normal form as one proposition, on an inner attribute if needed."""
     if isinstance(form, Proposition):
         return form
     assert isinstance(form, Compound)
-    return ~_literal(form.parts[0]) if form.most == 0 else Defined(form).isin({True})
+    return ~_as_proposition(form.parts[0]) if form.most == 0 else Defined(form).isin({True})
 
 
 def _conflicts(form: Compound) -> dict[str, set[int]]:
-    """Return the subsets of attributes that occur in several ways, so that min and max may err.
+    """Return the subsets of attributes for which min and max may be inexact, by name.
 
-    There are none where the parts speak of different attributes.
+    There are none if the parts have different attributes.
     """
     names = [{p.attribute.name for p in propositions_of(part)} for part in form.parts]
     disjoint = sum(map(len, names)) == len(set().union(*names))
@@ -138,7 +137,7 @@ def _conflicts(form: Compound) -> dict[str, set[int]]:
 
 
 def _repeated_subsets(form: Compound) -> dict[str, set[int]]:
-    """Return the subsets of the attributes that a formula speaks of in several ways."""
+    """Return the subsets of the attributes that occur with several subsets, by name."""
     masks: dict[str, set[int]] = {}
     for proposition in propositions_of(form):
         masks.setdefault(proposition.attribute.name, set()).add(proposition.mask)
@@ -146,7 +145,7 @@ def _repeated_subsets(form: Compound) -> dict[str, set[int]]:
 
 
 def is_satisfiable(*statements: Statement) -> bool:
-    """Return whether some values meet all statements; True where there are too many cases.
+    """Return whether some values satisfy all statements; True if there are too many cases.
 
     Examples
     --------
@@ -169,40 +168,40 @@ def is_satisfiable(*statements: Statement) -> bool:
 
 
 def formula_of(statement: Statement) -> Statement:
-    """Return a proposition on the attribute of a formula as the formula, others as they are."""
+    """Return the formula of a proposition on its attribute; other statements unchanged."""
     if isinstance(statement, Proposition) and isinstance(statement.attribute, Defined):
         content = statement.attribute.content
         return content if statement.mask == 2 else ~content
     return statement
 
 
-def _rules(attribute: Defined) -> Iterator[Rule]:
+def _defining_rules(attribute: Defined) -> Iterator[Rule]:
     """Yield the rules that define the attribute of a formula."""
     form = attribute.content
     n, true, false = len(form.parts), attribute.isin({True}), attribute.isin({False})
     cases = list(_cases(form, _conflicts(form))) if attribute.split else []
     if cases:
         # Possibly true, and possibly false: each the max over cases, in a rule of its own.
-        yield _excluded(cases, true, holds=True)
-        yield _excluded(cases, false, holds=False)
+        yield _bound_rule(cases, true, holds=True)
+        yield _bound_rule(cases, false, holds=False)
     elif form.most < n:
         most = at_least_of(n - form.most, [normal_form(p, False) for p in form.parts])
         least = at_least_of(form.least, form.parts)  # type: ignore[arg-type]
-        yield Rule(Premise((_literal(least), _literal(most))), true, 0.0, 0.0)  # type: ignore[arg-type]
+        yield Rule(Premise((_as_proposition(least), _as_proposition(most))), true, 0.0, 0.0)  # type: ignore[arg-type]
     elif form.least == n:
-        yield Rule(Premise(tuple(map(_literal, form.parts))), true, 0.0, 0.0)
+        yield Rule(Premise(tuple(map(_as_proposition, form.parts))), true, 0.0, 0.0)
     elif form.least == 1:
-        yield Rule(Premise(tuple(~_literal(p) for p in form.parts)), false, 0.0, 0.0)
+        yield Rule(Premise(tuple(~_as_proposition(p) for p in form.parts)), false, 0.0, 0.0)
     else:
-        yield _counting(form, attribute)
+        yield _count_rule(form, attribute)
 
 
 def _cases(
     form: Compound, conflicts: Mapping[str, set[int]]
 ) -> Iterator[tuple[list[Proposition], Normal]]:
-    """Yield the cases of attributes in conflict, each with the rest of the formula; or nothing."""
+    """Yield the cases of conflicting attributes: propositions, and the formula given them."""
     attributes = {p.attribute.name: p.attribute for p in propositions_of(form)}
-    cells = {name: _cells(attributes[name], masks) for name, masks in conflicts.items()}
+    cells = {name: _partition_masks(attributes[name], masks) for name, masks in conflicts.items()}
     if not cells or prod(map(len, cells.values())) > MAX_CASES:
         return  # too many: an upper bound, which `Cascade.check` reports
     for case in product(*cells.values()):
@@ -211,18 +210,18 @@ def _cases(
         yield propositions, normal_form(form, True, cell_of)
 
 
-def _cells(attribute: Attribute, masks: set[int]) -> list[int]:
-    """Return the cells of the partition of a domain by some subsets."""
+def _partition_masks(attribute: Attribute, masks: set[int]) -> list[int]:
+    """Return the masks of the partition of a domain by some subsets."""
     cells = [attribute.full]
     for mask in sorted(masks):
         cells = [part for cell in cells for part in (cell & mask, cell & ~mask) if part]
     return cells
 
 
-def _excluded(
+def _bound_rule(
     cases: Sequence[tuple[list[Proposition], Normal]], bounded: Proposition, holds: bool
 ) -> Rule:
-    """Return the rule: a truth value is no more possible than the cases where it is so."""
+    """Return the rule that bounds the possibility of a truth value by its cases."""
     attribute = cases[0][0][0].attribute
     if all(form is holds for _, form in cases):  # nothing to exclude; a premise that never holds
         return Rule(Premise((Proposition(attribute, 0),)), ~bounded, 1.0, 0.0)
@@ -230,26 +229,26 @@ def _excluded(
     for case, form in cases:
         form = form if holds or isinstance(form, bool) else normal_form(form, False)
         if not isinstance(form, bool):
-            parts.append(_joint([*case, _literal(form)], len(case) + 1))
+            parts.append(_case_proposition([*case, _as_proposition(form)], len(case) + 1))
         elif form == holds:
-            parts.append(_joint(case, len(case)))
+            parts.append(_case_proposition(case, len(case)))
     if not parts:  # in no case; a premise that always holds
         return Rule(Premise((Proposition(attribute, attribute.full),)), ~bounded, 1.0, 0.0)
-    return Rule(Premise((~_joint(parts, 1),)), ~bounded, 1.0, 0.0)
+    return Rule(Premise((~_case_proposition(parts, 1),)), ~bounded, 1.0, 0.0)
 
 
-def _joint(parts: Sequence[Proposition], least: int) -> Proposition:
-    """Return a disjunction of cases, or the conjunction that is one, as one proposition."""
+def _case_proposition(parts: Sequence[Proposition], least: int) -> Proposition:
+    """Return at least `least` of some parts as one proposition."""
     if len(parts) == 1:
         return parts[0]
     form = Compound(tuple(parts), least, len(parts))
-    return Defined(form, _name(f"case: {form}"), split=False).isin({True})
+    return Defined(form, _formula_name(f"case: {form}"), split=False).isin({True})
 
 
-def _counting(form: Compound, attribute: Defined) -> Rule:
-    """Return the rule of ``at least k of n``, by the counts of the first parts."""
+def _count_rule(form: Compound, attribute: Defined) -> Rule:
+    """Return the rule of ``at least k of n``, by partial counts of the first parts."""
     n, k = len(form.parts), form.least
-    parts = list(map(_literal, form.parts))
+    parts = list(map(_as_proposition, form.parts))
     holds = 2 * k <= n + 1
     if not holds:  # fewer counts: not so many of the negations
         k, parts = n - k + 1, [~part for part in parts]
@@ -286,8 +285,8 @@ def normal_form(statement: Statement, holds: bool = True, cells: Mapping[str, in
 
     Parameters
     ----------
-    cells : the subset in which each of some attributes lies; it meets every subset that the
-        statement speaks of wholly or not at all
+    cells : known subsets of some attributes, by name; each is contained in, or disjoint from, every
+        subset of the attribute in the statement
     """
     take_steps(NODE // 2)
     if isinstance(statement, Proposition):
@@ -302,7 +301,7 @@ def normal_form(statement: Statement, holds: bool = True, cells: Mapping[str, in
     else:
         parts, least, most = statement.parts, statement.least, statement.most
     if most < len(parts) and least > 0 and least <= most:
-        return _between(least, most, [normal_form(p, True, cells) for p in parts], holds)
+        return _range_normal_form(least, most, [normal_form(p, True, cells) for p in parts], holds)
     if most < len(parts):  # at most: so many do not hold
         k, sign = len(parts) - most if least <= most else len(parts) + 1, False
     else:
@@ -312,31 +311,31 @@ def normal_form(statement: Statement, holds: bool = True, cells: Mapping[str, in
     return at_least_of(k, [normal_form(p, sign, cells) for p in parts])
 
 
-def _between(least: int, most: int, parts: Sequence[Normal], holds: bool) -> Normal:
-    """Return the normal form of: from `least` to `most` of the parts hold (or do not)."""
-    sure = parts.count(True)
-    left = tuple(part for part in parts if not isinstance(part, bool))
-    if not left:
-        return (least <= sure <= most) == holds
-    form = Compound(left, least - sure, most - sure)
-    if form.least <= 0 or form.most >= len(left):
+def _range_normal_form(least: int, most: int, parts: Sequence[Normal], holds: bool) -> Normal:
+    """Return the normal form of "from `least` to `most` of the parts hold", or its negation."""
+    n_true = parts.count(True)
+    remaining = tuple(part for part in parts if not isinstance(part, bool))
+    if not remaining:
+        return (least <= n_true <= most) == holds
+    form = Compound(remaining, least - n_true, most - n_true)
+    if form.least <= 0 or form.most >= len(remaining):
         return normal_form(form, holds)
     return form if holds else Compound((form,), 0, 0)
 
 
 def at_least_of(k: int, parts: Sequence[Normal]) -> Normal:
-    """Return the normal form of: `k` or more of the parts hold."""
+    """Return the normal form of "at least `k` of the parts hold"."""
     k -= parts.count(True)
     left = [part for part in parts if not isinstance(part, bool)]
     if k <= 0 or k > len(left):
         return k <= 0
     if 1 < k < len(left):
         return Compound(tuple(left), k, len(left))
-    return _joined(left, k == len(left) > 1)
+    return _merge_by_attribute(left, k == len(left) > 1)
 
 
-def _joined(parts: Sequence[Statement], is_conjunction: bool) -> Normal:
-    """Return a conjunction or disjunction, with one proposition for each attribute."""
+def _merge_by_attribute(parts: Sequence[Statement], is_conjunction: bool) -> Normal:
+    """Return a conjunction or disjunction with one merged proposition for each attribute."""
     inners: dict[object, list[Any]] = {}
     for part in parts:
         is_inner = isinstance(part, Compound) and part.is_gate(is_conjunction)
@@ -359,11 +358,11 @@ def _joined(parts: Sequence[Statement], is_conjunction: bool) -> Normal:
 
 
 def propositions_of(statement: Statement, signed: bool = False) -> Iterator[Proposition]:
-    """Yield the propositions of a formula; those under a count from both sides with both signs.
+    """Yield the propositions of a formula; under a two-sided count, their negations too.
 
     Parameters
     ----------
-    signed : whether the formula is under such a count
+    signed : whether the formula is under a two-sided count
     """
     if isinstance(statement, Proposition):
         yield from (statement, ~statement) if signed else (statement,)

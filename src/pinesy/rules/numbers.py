@@ -1,12 +1,13 @@
-"""The intervals of a numeric attribute: cuts, their names, and how sharp they are.
+"""The intervals of a numeric attribute: cuts, names and blur.
 
-A cut `c` divides the numbers below `c` from those from `c` on, so intervals are ``[low, high)``.
-A cut that divides the numbers up to `x` from those above is the next float after `x`; it is written
-``<= x``.
+A cut `c` separates the numbers below `c` from those of at least `c`, so intervals are
+``[low, high)``. A cut that separates the numbers up to `x` from those above `x` is the next float
+after `x`, and is written ``<= x``.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -22,23 +23,22 @@ from pinesy._common.budgets import take_steps
 from pinesy._common.validation import FloatArray, check_number, is_iterable, listed, size_of
 from pinesy.exceptions import DomainError
 from pinesy.rules.cut_texts import (
+    bound_number,
     comparison_text,
+    cut_text,
     exact_text,
     interval_text,
-    limit,
-    limit_number,
-    written,
 )
 from pinesy.rules.syntax.writer import format_subset
 
-#: Cuts of an attribute, and the steps that each takes.
+#: Cuts of an attribute, at most, and the steps of each.
 MAX_CUTS, CUT = 10**6, 20
-#: What a number may be: truth values are none.
+#: Types of numbers; bool, a subclass of int, is excluded in `is_number`.
 NUMBERS = (int, float, np.integer, np.floating, Decimal, Fraction)
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a number that can be measured against cuts.
+    """Return whether a value is a real number, not a bool.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def is_number(value: object) -> bool:
 
 
 def as_floats(numbers: Iterable[Any]) -> FloatArray:
-    """Return numbers of any kinds as floats; those that are too large are infinite."""
+    """Return numbers of any type as an array of floats; too large ones are infinite."""
 
     def as_float(number: Any) -> float:
         try:
@@ -62,13 +62,13 @@ def as_floats(numbers: Iterable[Any]) -> FloatArray:
 
 @dataclass(frozen=True)
 class Scale:
-    """The intervals that cuts divide the numbers into.
+    """The intervals between cuts.
 
     Attributes
     ----------
     cuts : increasing floats
-    names : of the intervals, from the lowest on; empty where they have none
-    blur : how far outside an interval a number may be measured and still be in it
+    names : the names of the intervals, from the lowest on; empty if they have none
+    blur : the largest distance of a number outside an interval to which it may still belong
 
     Examples
     --------
@@ -91,20 +91,20 @@ class Scale:
         names: Iterable[str] | None = None,
         blur: float = 0.0,
     ) -> "Scale":
-        """Return the scale that a user describes, or raise `DomainError`."""
+        """Return a scale from the arguments of `Attribute.number`, or raise `DomainError`."""
         where = f"attribute {attribute!r}"
         if isinstance(cuts, str | bytes) or not is_iterable(cuts):
             raise DomainError(f"{where}: cuts is {cuts!r:.60}; give a list of numbers")
         if isinstance(cuts, Sized):
-            check_count(size_of(cuts), where)
-        checked_cuts = tuple(_cut(cut, where) for cut in islice(cuts, MAX_CUTS + 1))
-        check_count(len(checked_cuts), where)
+            check_cut_count(size_of(cuts), where)
+        checked_cuts = tuple(_read_cut(cut, where) for cut in islice(cuts, MAX_CUTS + 1))
+        check_cut_count(len(checked_cuts), where)
         for low, high in pairwise(checked_cuts):
             if not low < high:
                 raise DomainError(
-                    f"{where}: the cut {written(high)} follows {written(low)}; cuts must increase"
+                    f"{where}: the cut {cut_text(high)} follows {cut_text(low)}; cuts must increase"
                 )
-        interval_names = () if names is None else _checked_names(names, len(checked_cuts), where)
+        interval_names = () if names is None else _check_names(names, len(checked_cuts), where)
         return cls(checked_cuts, interval_names, check_number(blur, f"the blur of {where}"))
 
     @cached_property
@@ -112,7 +112,7 @@ class Scale:
         """The intervals from the lowest on, as texts."""
         if not self.cuts:
             return ("any",)
-        return tuple(interval_text(low, high) for low, high in pairwise(self._limits.tolist()))
+        return tuple(interval_text(low, high) for low, high in pairwise(self._edges.tolist()))
 
     @property
     def domain(self) -> tuple[str, ...]:
@@ -122,13 +122,13 @@ class Scale:
     @property
     def declaration(self) -> str:
         """The cuts, names and blur as in a ``.rules`` file."""
-        cuts = ", ".join(written(cut, "<= {}") for cut in self.cuts)
+        cuts = ", ".join(cut_text(cut, "<= {}") for cut in self.cuts)
         names = f" named {format_subset(self.names)}" if self.names else ""
         blur = f" [blur={exact_text(self.blur)}]" if self.blur else ""
         return (f" cuts {{{cuts}}}" if cuts else "") + names + blur
 
     def degrees(self, numbers: npt.NDArray[Any]) -> FloatArray:
-        """Return how possible it is that each number lies in each interval: (n, intervals).
+        """Return the possibility of each interval for each number, shape (n, intervals).
 
         ``max(0, 1 - d / blur)`` at distance `d` outside an interval (docs/numbers-and-tables.md);
         without blur 1 inside and 0 outside. NaN is unknown: 1 everywhere.
@@ -136,7 +136,7 @@ class Scale:
         x = np.asarray(numbers, dtype=np.float64)
         degrees = np.zeros((len(x), len(self.cuts) + 1))
         if self.blur:
-            limits = np.array([-inf, *(float(limit(cut)[1]) for cut in self.cuts), inf])
+            limits = np.array([bound_number(float(edge)) for edge in self._edges])
             with np.errstate(over="ignore", invalid="ignore"):  # infinite numbers are set below
                 distance = np.maximum(limits[:-1] - x[:, None], x[:, None] - limits[1:])
                 degrees = np.minimum(np.maximum(1.0 - distance / self.blur, 0.0), 1.0)
@@ -145,19 +145,19 @@ class Scale:
         return degrees
 
     def positions(self, numbers: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        """Return the interval that each number lies in; the last one for NaN."""
-        return np.searchsorted(self._limits[1:-1], numbers, side="right")
+        """Return the index of the interval of each number; the last one for NaN."""
+        return np.searchsorted(self._edges[1:-1], numbers, side="right")
 
     @cached_property
-    def _limits(self) -> FloatArray:
-        """The cuts, with what is below and above all numbers."""
+    def _edges(self) -> FloatArray:
+        """The cuts between -inf and inf."""
         return np.array([-inf, *self.cuts, inf])
 
     def certain_numbers(self, first: int, last: int) -> tuple[float, float]:
-        """Return the numbers from `low` to below `high` that are certainly in some intervals.
+        """Return the range ``[low, high)`` of numbers that are certainly in some intervals.
 
-        The intervals are those from index `first` to `last`. With blur, the numbers at least
-        that far inside; where they are too narrow for any, the one in their middle.
+        The intervals are those from index `first` to `last`. With blur, the numbers are at least
+        that far inside; if the intervals are too narrow, it is the number in their middle.
 
         Examples
         --------
@@ -167,10 +167,10 @@ class Scale:
         >>> bounds_of(*Scale((30.0, 40.0, 41.0), blur=2.0).certain_numbers(2, 2))
         {'at least': 40.5, 'at most': 40.5}
         """
-        low, high = float(self._limits[first]), float(self._limits[last + 1])
+        low, high = float(self._edges[first]), float(self._edges[last + 1])
         if not self.blur:
             return low, high
-        start, end = limit_number(low), limit_number(high)
+        start, end = bound_number(low), bound_number(high)
         low, high = start + self.blur, end - self.blur
         while low - start < self.blur:  # rounded down
             low = nextafter(low, inf)
@@ -181,7 +181,7 @@ class Scale:
         return low, nextafter(high, inf)
 
     def below(self, comparison: str, number: Any, attribute: str) -> int:
-        """Return the number of intervals below the cut that a comparison is with.
+        """Return the number of intervals below the cut of a comparison.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class Scale:
         cut = cut_of(comparison, number, f"attribute {attribute!r}")
         if self.has_cut(cut):
             return bisect_left(self.cuts, cut) + 1
-        cuts = ", ".join(written(c) for c in sorted({*self.cuts, cut}))
+        cuts = ", ".join(cut_text(c) for c in sorted({*self.cuts, cut}))
         raise DomainError(
             f"attribute {attribute!r} has no cut for {comparison} {number!r:.60}; its intervals "
             f"are {listed(self.intervals)}. Declare it with cuts=[{cuts}]"
@@ -202,7 +202,7 @@ class Scale:
         return index < len(self.cuts) and self.cuts[index] == cut
 
     def ranges(self, mask: int) -> list[tuple[float, float]]:
-        """Return the longest ranges, each from `low` to below `high`, that intervals make up.
+        """Return the union of a set of intervals as maximal ranges ``[low, high)``.
 
         Examples
         --------
@@ -210,38 +210,38 @@ class Scale:
         [(-inf, 40.0), (65.0, inf)]
         """
         edges = [i for i in range(len(self.cuts) + 2) if (mask >> i ^ (mask << 1) >> i) & 1]
-        limits = [float(self._limits[i]) for i in edges]
+        limits = [float(self._edges[i]) for i in edges]
         return list(zip(limits[::2], limits[1::2], strict=True))
 
     def comparison(self, name: str, mask: int) -> str | None:
-        """Return the comparison that a set of intervals is, such as ``30 <= age < 65``, or None."""
+        """Return a set of intervals as a comparison, such as ``30 <= age < 65``, or None."""
         ranges = [] if self.names else self.ranges(mask)
         return comparison_text(name, *ranges[0]) if len(ranges) == 1 else None
 
-    def refuse(self, attribute: str, value: object) -> DomainError:
-        """Return the error of a value that is neither a number nor an interval."""
+    def invalid_value_error(self, attribute: str, value: object) -> DomainError:
+        """Return the error for a value that is neither a number nor an interval."""
         return DomainError(
             f"attribute {attribute!r} takes numbers, or the intervals {listed(self.domain)}; got "
             f"{value!r:.60}"
         )
 
 
-def check_count(count: int, where: str) -> None:
-    """Raise `DomainError` for more cuts than an attribute may have; count their steps."""
+def check_cut_count(count: int, where: str) -> None:
+    """Raise `DomainError` for more than `MAX_CUTS` cuts; take their steps from the budget."""
     if count > MAX_CUTS:
         raise DomainError(f"{where} has {count:,} cuts or more; at most {MAX_CUTS:,} are allowed")
     take_steps(CUT * count)
 
 
 def cut_of(comparison: str, number: Any, where: str) -> float:
-    """Return the cut that a comparison is with: ``< x`` and ``>= x`` divide at `x`.
+    """Return the cut of a comparison: `x` for ``< x`` and ``>= x``, else the next float.
 
     Examples
     --------
     >>> cut_of("<", 30, "age"), cut_of("<=", 30, "age")
     (30.0, 30.000000000000004)
     """
-    cut = _finite(number, where)
+    cut = _check_finite(number, where)
     return cut if comparison in ("<", ">=") else nextafter(cut, inf)
 
 
@@ -257,10 +257,10 @@ def needed_cuts(comparison: str, number: Any, where: str) -> set[float]:
     return {cut_of(sign, number, where) for sign in signs}
 
 
-def _cut(cut: Any, where: str) -> float:
-    """Read a cut: a number, or a comparison as text."""
+def _read_cut(cut: Any, where: str) -> float:
+    """Return a cut as a float, given as a number or as a text such as ``"<=30"``."""
     if not isinstance(cut, str):
-        return _finite(cut, where)
+        return _check_finite(cut, where)
     comparison = next((c for c in ("<=", ">=", "<", ">") if cut.startswith(c)), "")
     try:
         number = float(cut.removeprefix(comparison))
@@ -273,7 +273,8 @@ def _cut(cut: Any, where: str) -> float:
     return cut_of(comparison, number, where)
 
 
-def _finite(number: Any, where: str) -> float:
+def _check_finite(number: Any, where: str) -> float:
+    """Return a finite number as a float, or raise `DomainError`."""
     try:
         value = float(number) if is_number(number) else inf
     except OverflowError:
@@ -283,25 +284,23 @@ def _finite(number: Any, where: str) -> float:
     return value + 0.0  # -0.0 becomes 0.0
 
 
-def _checked_names(names: Iterable[str], n_cuts: int, where: str) -> tuple[str, ...]:
+def _check_names(names: Iterable[str], n_cuts: int, where: str) -> tuple[str, ...]:
+    """Return the names of intervals, or raise `DomainError`."""
     texts = tuple(names) if not isinstance(names, str) and is_iterable(names) else ()
     if len(texts) != n_cuts + 1:
         raise DomainError(
             f"{where}: {len(texts)} names for {n_cuts + 1} intervals; give one name more than cuts"
         )
     for name in texts:
-        if not isinstance(name, str) or not name.strip() or _reads_as_number(name):
+        is_name = isinstance(name, str) and bool(name.strip())
+        if is_name:
+            with suppress(ValueError):
+                float(name)
+                is_name = False  # it reads as a number
+        if not is_name:
             raise DomainError(
                 f"{where}: {name!r:.60} is no name of an interval; names are texts, not numbers"
             )
     if len(set(texts)) < len(texts):
         raise DomainError(f"{where}: two intervals have one name in {listed(texts)}")
     return texts
-
-
-def _reads_as_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

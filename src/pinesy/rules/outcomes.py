@@ -1,7 +1,7 @@
-"""Outcomes: whether a result decides, and if not, why not; as codes, and in words.
+"""Outcomes: whether a result is decided, and if not, why not; as codes and as text.
 
-Every result has one of five codes, and `verdict_text` is the only place that puts it into words
-(the page in one file has the same in JavaScript, `exchange/web/words.js`).
+Every result has one of five codes, and only `verdict_text` writes it as text (the page in one file
+has the same in JavaScript, `exchange/web/words.js`).
 """
 
 from collections.abc import Hashable, Sequence
@@ -30,8 +30,8 @@ OUTCOME_WORDS: dict[Outcome, str] = {
     "novel": "novel",
     "contradiction": "contradiction",
 }
-#: Values that a verdict names; more are counted.
-NAMED = 5
+#: Values that a verdict lists, at most; more are counted.
+MAX_LISTED = 5
 
 
 def outcome_indices(
@@ -43,7 +43,7 @@ def outcome_indices(
     ----------
     remaining : shape ``(..., values)``, the values that remain
     unrestricted : whether no value is less possible than another
-    contradictory, novel : whether it is that, which comes first
+    contradictory, novel : whether the outcome is this one, the former before the latter
 
     Examples
     --------
@@ -57,7 +57,7 @@ def outcome_indices(
 
 
 def outcome_codes(indices: npt.NDArray[np.intp]) -> Any:
-    """Return outcomes by their indices in `OUTCOMES`: one code, or an array of them."""
+    """Return the codes of outcomes, given by their indices in `OUTCOMES`: one, or an array."""
     if indices.ndim == 0:
         return OUTCOMES[int(indices)]
     return np.array(OUTCOMES)[indices]
@@ -70,15 +70,15 @@ def verdict_text(
     contradiction: float | None = None,
     rules: str = "",
 ) -> str:
-    """Return an outcome in words.
+    """Return an outcome as text.
 
     Parameters
     ----------
-    outcome : its code
+    outcome : the code
     values : the names of the values that remain
-    certainty : of the value that is decided on, where it is known
-    contradiction : how far the rules contradict each other, in place of the rules that do
-    rules : the rules that contradict each other, see `clash_text`
+    certainty : the certainty of the decided value, if known
+    contradiction : the degree of contradiction, shown if `rules` is empty
+    rules : the rules that contradict each other, as `clash_text` returns them
 
     Examples
     --------
@@ -92,10 +92,10 @@ def verdict_text(
     'contradiction: rules 2 and 7'
     """
     if outcome == "decided":
-        return ", ".join([*values[:1], *([] if certainty is None else [certain_text(certainty)])])
+        return ", ".join([*values[:1], *([] if certainty is None else [certainty_text(certainty)])])
     if outcome == "several":
-        unnamed = len(values) - NAMED
-        names = [*values[:NAMED], *([f"{unnamed} more"] if unnamed > 0 else [])]
+        unnamed = len(values) - MAX_LISTED
+        names = [*values[:MAX_LISTED], *([f"{unnamed} more"] if unnamed > 0 else [])]
         return f"undecided: {list_text(names, 'or')} remain"
     if outcome == "no_rule":
         return "undecided: no rule decides"
@@ -107,34 +107,34 @@ def verdict_text(
 
 
 def clash_text(output: str, attribute: str, numbers: Sequence[int]) -> str:
-    """Return rules that contradict each other; where they are behind the output, on what.
+    """Return rules that contradict each other as text, with their attribute if not the output.
 
     Parameters
     ----------
     output : the name of the attribute that has the outcome
-    attribute : the name of the one that the rules conclude on
-    numbers : of the rules in their set, from 1
+    attribute : the name of the attribute that the rules conclude on
+    numbers : the numbers of the rules in their set, from 1
 
     Examples
     --------
     >>> clash_text("risk", "risk", [2, 7]), clash_text("risk", "age", [3])
     ('rules 2 and 7', 'rule 3 on age')
     """
-    rules = numbered_rules([number - 1 for number in numbers])
+    rules = rule_numbers_text([number - 1 for number in numbers])
     return rules if output == attribute else f"{rules} on {attribute}"
 
 
 def plain_text(value: Hashable) -> str:
-    """Return a value as people read it: a text as it is, others as rules have them."""
+    """Return a value as text: a str without quotes, other values in their written form."""
     return value if isinstance(value, str) and value else show_value(value)
 
 
-def numbered_rules(indices: Sequence[int]) -> str:
-    """Return rules by their numbers, which count from 1.
+def rule_numbers_text(indices: Sequence[int]) -> str:
+    """Return the numbers of rules as text, from 1, given their indices.
 
     Examples
     --------
-    >>> numbered_rules([0]), numbered_rules([0, 4]), numbered_rules([0, 1, 2])
+    >>> rule_numbers_text([0]), rule_numbers_text([0, 4]), rule_numbers_text([0, 1, 2])
     ('rule 1', 'rules 1 and 5', 'rules 1, 2 and 3')
     """
     numbers = [str(index + 1) for index in indices]
@@ -142,16 +142,16 @@ def numbered_rules(indices: Sequence[int]) -> str:
 
 
 def list_text(texts: Sequence[str], last: str = "and") -> str:
-    """Join texts with commas, and a word before the last one."""
+    """Join texts by commas, and by a word before the last one."""
     return f" {last} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
-def certain_text(degree: float) -> str:
-    """Return how certain something is.
+def certainty_text(degree: float) -> str:
+    """Return a certainty as text.
 
     Examples
     --------
-    >>> certain_text(1.0), certain_text(0.25), certain_text(0.99999)
+    >>> certainty_text(1.0), certainty_text(0.25), certainty_text(0.99999)
     ('certain', 'certain at 0.25', 'certain at more than 0.999')
     """
     return "certain" if degree == 1.0 else f"certain at {number_text(degree)}"
@@ -160,7 +160,7 @@ def certain_text(degree: float) -> str:
 def number_text(
     degree: float, digits: int = 3, below: str = "less than ", above: str = "more than "
 ) -> str:
-    """Write a degree with some digits; what is not 0 or 1 is not written as if it were.
+    """Return a degree rounded to some digits, but never to 0 or 1 if it is neither.
 
     Examples
     --------

@@ -85,7 +85,7 @@ def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
     """Return the partition of ``0 .. size-1`` by the subsets given as bit masks."""
     table = mask_table(size, masks)
     # [def:orderrel]: the last rule counts most, and + (a 0 bit here) precedes -.
-    keys = _as_words(~table[:, ::-1])
+    keys = _pack_rows(~table[:, ::-1])
     order = np.lexsort(keys.T[::-1])
     ranked = keys[order]
     new = np.ones(size, dtype=bool)
@@ -93,13 +93,13 @@ def partition_of(size: int, masks: tuple[int, ...]) -> Partition:
     cell_of = np.empty(size, dtype=np.intp)
     cell_of[order] = np.cumsum(new) - 1
     signs = table[order[new]]
-    for shared in (signs, cell_of):  # by all rule sets with these conclusions
+    for shared in (signs, cell_of):  # cached for all rule sets with these conclusions
         shared.setflags(write=False)
     return Partition(signs, cell_of)
 
 
-def _as_words(rows: BoolArray) -> npt.NDArray[np.uint64]:
-    """Return rows of bits as rows of numbers in the same order, 64 bits a number."""
+def _pack_rows(rows: BoolArray) -> npt.NDArray[np.uint64]:
+    """Return rows of bits packed into rows of uint64, which sort in the same order."""
     packed = np.packbits(rows, axis=1)
     padded = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     padded[:, : packed.shape[1]] = packed

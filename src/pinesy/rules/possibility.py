@@ -28,17 +28,17 @@ class Possibility:
     """A possibility distribution ``pi: D_a -> [0, 1]``, or one for each sample of a batch.
 
     Every property gives one answer for a single distribution and an array for a batch.
-    `outcome` is whether a value is decided on, and if not why not; `best` is None there.
-    A result that is not normalised is a contradiction among the rules for that sample: it has no
-    best value and no certainty, even if one value is ahead of the others (`best_values` has it);
-    `contradiction` is how grave it is.
+    `outcome` is whether a value is decided, and if not, why not; then `best` is None. A result
+    that is not normalised is a contradiction among the rules for that sample: it has no best value
+    and no certainty, even if one value has the largest degree (see `best_values`);
+    `contradiction` is its degree.
 
     Attributes
     ----------
     attribute : Attribute
     degrees : array of shape ``(|D_a|,)``, or ``(n_samples, |D_a|)`` for a batch
-    coherence : the lowest height (largest degree) of the distributions behind this one; 1 where
-        all of them were normalised
+    coherence : the lowest height (largest degree) of the distributions that this one was inferred
+        from; 1 if all of them were normalised
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Possibility:
 
     @property
     def is_batch(self) -> bool:
-        """Whether this holds one distribution for each of several samples."""
+        """Whether this is a batch of distributions, one for each sample."""
         return self.degrees.ndim == 2
 
     def possibility(self, subset: Iterable[Hashable] | Proposition) -> Any:
@@ -93,6 +93,7 @@ class Possibility:
         return 1.0 - self._maximum(self.attribute.full & ~self.attribute.mask(subset))
 
     def _maximum(self, mask: int) -> Any:
+        """Return the largest degree of the values of a mask."""
         degrees = self.degrees[..., positions(mask)].max(axis=-1, initial=0.0)
         return degrees if self.is_batch else float(degrees)
 
@@ -102,34 +103,34 @@ class Possibility:
         return degrees if self.is_batch else float(degrees)
 
     @cached_property
-    def _top(self) -> FloatArray:
+    def _largest(self) -> FloatArray:
+        """The largest degree of each distribution."""
         return np.asarray(self.degrees.max(axis=-1))
 
     @cached_property
     def best(self) -> Any:
-        """The value that is decided on: the only one that is fully possible.
+        """The decided value: the only one whose possibility is 1.
 
-        None where the `outcome` is another: where several values are most possible, and where rules
-        contradict each other. For a batch, an array of values, of dtype object where they are not
-        plain numbers or some are None.
+        None where the `outcome` is not ``"decided"``. For a batch, an array of values, of dtype
+        object where they are not plain numbers or some are None.
         """
         return best_value(self.attribute, self.degrees, self.decided)
 
     @cached_property
     def best_values(self) -> Any:
-        """The most possible values, in the order of the domain: a tuple; none if all have 0.
+        """A tuple of the values of largest degree, in domain order; empty if all degrees are 0.
 
         For a batch, an array of tuples.
         """
-        return most_valued(self.attribute, self.is_best)
+        return values_of_mask(self.attribute, self.is_best)
 
     @cached_property
     def outcome(self) -> Any:
-        """Whether the result decides, or why not (`Outcome`); for a batch, an array of codes.
+        """Whether the result is decided, or why not (`Outcome`); for a batch, an array of codes.
 
-        ``"decided"``: one value alone is fully possible; ``"several"``: more than one is, but not
-        all; ``"no_rule"``: all are, no rule restricts anything; ``"contradiction"``: the result is
-        not `normalised`.
+        ``"decided"``: exactly one value has possibility 1; ``"several"``: more than one, but not
+        all; ``"no_rule"``: all values, no rule excludes any; ``"contradiction"``: the result is not
+        `normalised`.
         """
         return outcome_codes(self._outcome_indices)
 
@@ -140,7 +141,7 @@ class Possibility:
 
     @property
     def verdict(self) -> str:
-        """The outcome of one distribution in words."""
+        """The outcome of one distribution as text."""
         if self.is_batch:
             raise DomainError("a batch has no single verdict; take one sample(row) first")
         names = [plain_text(value) for value in self.best_values]
@@ -149,13 +150,13 @@ class Possibility:
     @cached_property
     def is_best(self) -> BoolArray:
         """Which values are `best_values`: bool array, of the shape of the degrees."""
-        return np.asarray((self.degrees == self._top[..., None]) & (self.degrees > 0.0))
+        return np.asarray((self.degrees == self._largest[..., None]) & (self.degrees > 0.0))
 
     @cached_property
     def normalised(self) -> Any:
-        """Whether some value has possibility 1, here and in every distribution behind this one.
+        """Whether some value has possibility 1, here and in all distributions before this one.
 
-        Where it is False the rules contradict each other for that input; nothing is rescaled.
+        If not, the rules contradict each other for that input; nothing is rescaled.
         """
         return self._is_normalised if self.is_batch else bool(self._is_normalised)
 
@@ -165,32 +166,33 @@ class Possibility:
 
     @cached_property
     def decided(self) -> Any:
-        """Whether one value alone is fully possible: the `outcome` is ``"decided"``."""
+        """Whether exactly one value has possibility 1: the `outcome` is ``"decided"``."""
         decided = self._is_normalised & (self.is_best.sum(axis=-1) == 1)
         return decided if self.is_batch else bool(decided)
 
     @cached_property
     def contradiction(self) -> Any:
-        """How far the rules contradict each other: 1 minus the largest degree.
+        """The degree of contradiction among the rules: 1 minus the largest degree.
 
-        Where a distribution behind this one is still lower, it counts in its place. 0 where the
-        result is `normalised`, 1 where no value is possible at all.
+        If the largest degree of a distribution that this one is inferred from is lower, that
+        counts. 0 if the result is `normalised`, 1 if no value is possible.
         """
         gap = 1.0 - self._height
         return gap if self.is_batch else float(gap)
 
     @cached_property
     def _height(self) -> FloatArray:
-        return np.asarray(np.minimum(self._top, self.coherence))
+        """The largest degree, or that of a distribution this is inferred from, if lower."""
+        return np.asarray(np.minimum(self._largest, self.coherence))
 
     @cached_property
     def certainty(self) -> Any:
-        """The necessity of the most possible value: 1 minus the highest degree of any other.
+        """The necessity of the best value: 1 minus the second largest degree.
 
-        0 where several are most possible. NaN where the result is not `normalised`: rules that
-        contradict each other exclude every value, the most possible one included.
+        0 where several values have possibility 1. NaN where the result is not `normalised`: rules
+        that contradict each other exclude every value.
         """
-        second = 0.0 * self._top
+        second = 0.0 * self._largest
         if len(self.attribute.domain) > 1:
             second = np.partition(self.degrees, -2, axis=-1)[..., -2]
         certain = np.where(self.normalised, 1.0 - second, np.nan)
@@ -231,21 +233,21 @@ class Possibility:
         return distribution_html(self)
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw bars, possible and certain (shades for a batch); return the axes of Matplotlib."""
+        """Draw bars of possibility and necessity (shades for a batch); return the axes."""
         from pinesy.display.rules_html import plot_distribution
 
         return plot_distribution(self, axes)
 
     @property
     def summary(self) -> str:
-        """The attribute and the degrees of its most possible values, of one distribution."""
+        """The attribute and its largest degrees, as text, for one distribution."""
         return summary(self.attribute, self.degrees)
 
 
 def best_value(attribute: Attribute, numbers: FloatArray, has_best: Any) -> Any:
-    """Return the value with the largest number; None where there is no best one.
+    """Return the value with the largest number, or None where `has_best` is False.
 
-    For a batch it is an array, of dtype object where some are None.
+    For a batch, an array, of dtype object if some are None.
     """
     index = numbers.argmax(axis=-1)
     if numbers.ndim == 1:
@@ -258,18 +260,18 @@ def best_value(attribute: Attribute, numbers: FloatArray, has_best: Any) -> Any:
     return values
 
 
-def most_valued(attribute: Attribute, is_best: BoolArray) -> Any:
-    """Return the values of a mask, a tuple; for a batch an array of tuples, one for each sample."""
+def values_of_mask(attribute: Attribute, is_best: BoolArray) -> Any:
+    """Return a tuple of the values of a boolean mask; for a batch, an array of tuples."""
     if is_best.ndim == 1:
         return tuple(attribute.domain[i] for i in np.flatnonzero(is_best))
-    patterns, which = np.unique(np.packbits(is_best, axis=1), axis=0, return_inverse=True)
+    patterns, inverse = np.unique(np.packbits(is_best, axis=1), axis=0, return_inverse=True)
     masks = np.unpackbits(patterns, axis=1, count=is_best.shape[1]).astype(np.bool_)
-    tuples = [most_valued(attribute, mask) for mask in masks]
-    return object_array(tuples)[which.ravel()]
+    tuples = [values_of_mask(attribute, mask) for mask in masks]
+    return object_array(tuples)[inverse.ravel()]
 
 
 def summary(attribute: Attribute, numbers: FloatArray) -> str:
-    """Return an attribute and the largest numbers of its values, in words."""
+    """Return an attribute and the six largest numbers of its values, as text."""
     order = np.argsort(-numbers, kind="stable")
     degrees = [f"{show_value(attribute.domain[i])}: {numbers[i]:.4g}" for i in order[:6]]
     ellipsis = ", ..." if len(order) > 6 else ""

@@ -1,4 +1,4 @@
-"""Propositions on attributes, and what is made of them: premises and formulas."""
+"""Propositions on attributes, and their combinations: premises and formulas."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,15 +15,15 @@ from pinesy.rules.syntax.writer import format_name, format_subset
 if TYPE_CHECKING:
     from pinesy.rules.attributes import Attribute
 
-#: What may stand in a premise.
+#: The types that a premise may be built from.
 Statement = Union["Proposition", "Premise", "Compound"]
 
-#: Propositions after which a long premise goes on in a new line.
+#: Propositions in a line of a long premise.
 LINE_PROPOSITIONS = 4
 
 
 class Logical:
-    """What `&`, `|` and `~` combine."""
+    """Base class of formulas: the operators `&`, `|` and `~`."""
 
     def __or__(self, other: Statement) -> "Compound":
         return any_of(self, other)  # type: ignore[arg-type]
@@ -37,18 +37,18 @@ class Logical:
             "use it: write p & q for a conjunction, p | q for a disjunction, ~p for a negation"
         )
 
-    # What has no meaning is refused by name, not by Python's TypeError.
-    def _refused(self, *_other: object) -> NoReturn:
+    # Other operators raise an error of ours, not a TypeError of Python.
+    def _fail_operator(self, *_other: object) -> NoReturn:
         raise RuleSetError(
             f"'{self}' takes the operators & (and), | (or) and ~ (not), and no others"
         )
 
-    __xor__ = __rxor__ = __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = _refused
-    __mul__ = __rmul__ = __lt__ = __le__ = __gt__ = __ge__ = __rand__ = __ror__ = _refused
+    __xor__ = __rxor__ = __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = _fail_operator
+    __mul__ = __rmul__ = __lt__ = __le__ = __gt__ = __ge__ = __rand__ = __ror__ = _fail_operator
 
 
 class Conjoinable(Logical):
-    """What is a conjunction of propositions, and stays one with others."""
+    """Base class of propositions and premises: their conjunction is a premise."""
 
     @overload
     def __and__(self, other: "Proposition | Premise") -> "Premise": ...
@@ -134,20 +134,20 @@ class Premise(Conjoinable):
 
     @cached_property
     def masks(self) -> Mapping[str, int]:
-        """The subset of each attribute that the propositions leave, by name."""
+        """The intersection of the subsets of each attribute, by name."""
         masks: dict[str, int] = {}
         for p in self.propositions:
             masks[p.attribute.name] = masks.get(p.attribute.name, -1) & p.mask
         return masks
 
     def first(self, most: int) -> str:
-        """Return the premise in one line; of a longer one the first `most` propositions."""
+        """Return the premise in one line, with at most the first `most` propositions."""
         left = len(self.propositions) - most
         premise = Premise(self.propositions[:most]) if left > 0 else self
         return " ".join(str(premise).split()) + f" and {left} more propositions" * (left > 0)
 
     def __str__(self) -> str:
-        parts = [_bracketed(p, len(self.propositions)) for p in self.propositions]
+        parts = [_bracket(p, len(self.propositions)) for p in self.propositions]
         lines = [
             " and ".join(parts[i : i + LINE_PROPOSITIONS])
             for i in range(0, len(parts), LINE_PROPOSITIONS)
@@ -159,9 +159,9 @@ class Premise(Conjoinable):
 
 @dataclass(frozen=True, repr=False)
 class Compound(Logical):
-    """From `least` to `most` of the parts hold.
+    """A formula: from `least` to `most` of the parts hold.
 
-    All parts make a conjunction, one or more a disjunction, none (0 of 1) a negation.
+    It is a conjunction if all hold, a disjunction if at least one, a negation if 0 of 1.
 
     Examples
     --------
@@ -182,9 +182,7 @@ class Compound(Logical):
         if not isinstance(self.parts, tuple) or not self.parts:
             raise RuleSetError("a formula needs at least one proposition: any_of(p, q)")
         if not (is_integer(self.least) and is_integer(self.most)):
-            raise RuleSetError(
-                f"from {self.least!r:.60} to {self.most!r:.60} parts; give whole numbers"
-            )
+            raise RuleSetError(f"from {self.least!r:.60} to {self.most!r:.60} parts; give integers")
         for part in self.parts:
             if not isinstance(part, Logical):
                 raise RuleSetError(
@@ -201,16 +199,16 @@ class Compound(Logical):
         return all_of(self, other)
 
     def is_gate(self, conjunction: bool) -> bool:
-        """Return whether this is a conjunction, or a disjunction, of its parts."""
+        """Return whether this is a conjunction (if `conjunction`), or a disjunction."""
         n = len(self.parts)
         return self.most == n and self.least == (n if conjunction else 1)
 
     def __str__(self) -> str:
         n, least, most = len(self.parts), self.least, self.most
         if (n, most) == (1, 0):
-            return f"not {_bracketed(self.parts[0], 0)}"
+            return f"not {_bracket(self.parts[0], 0)}"
         if self.is_gate(True) or self.is_gate(False):
-            return (" and " if least == n else " or ").join(_bracketed(p, n) for p in self.parts)
+            return (" and " if least == n else " or ").join(_bracket(p, n) for p in self.parts)
         bounds = [f"at least {least}"] * (least > 0) + [f"at most {most}"] * (most < n)
         if least == most:
             bounds = [f"exactly {least}"]
@@ -220,31 +218,31 @@ class Compound(Logical):
     __repr__ = __str__
 
 
-def _bracketed(part: Statement, beside: int) -> str:
-    """Write a part of a formula, in brackets where it would fall apart among `beside` parts."""
+def _bracket(part: Statement, n: int) -> str:
+    """Return the text of one of `n` parts of a formula, in brackets if needed."""
     is_atom = isinstance(part, Proposition) and part.attribute.formula is None
     is_negation = isinstance(part, Compound) and part.most == 0
-    if beside == 1 or (beside and (is_atom or is_negation)):
+    if n == 1 or (n and (is_atom or is_negation)):
         return str(part)
     return f"({part})"
 
 
-def _flat(parts: tuple[Statement, ...], conjunction: bool) -> Iterator[Statement]:
-    """Yield the parts of a conjunction or disjunction, with those of inner ones in their place."""
+def _flatten(parts: tuple[Statement, ...], conjunction: bool) -> Iterator[Statement]:
+    """Yield the parts of a conjunction or disjunction; nested ones are flattened."""
     for part in parts:
         if isinstance(part, Premise) and conjunction:
             yield from part.propositions
         elif isinstance(part, Compound) and part.is_gate(conjunction):
-            yield from _flat(part.parts, conjunction)
+            yield from _flatten(part.parts, conjunction)
         else:
             yield part
 
 
 def all_of(*parts: Statement) -> Premise | Compound:
-    """Return ``p and q and ...``: a premise where all parts are propositions."""
-    flat = tuple(_flat(parts, conjunction=True))
+    """Return ``p and q and ...``: a premise if all parts are propositions."""
+    flat = tuple(_flatten(parts, conjunction=True))
     if not any(isinstance(part, Compound) for part in flat):
-        return Premise(flat)  # type: ignore[arg-type]  # which refuses anything else
+        return Premise(flat)  # type: ignore[arg-type]  # it raises for any other type
     return Compound(flat, len(flat), len(flat))
 
 
@@ -257,20 +255,20 @@ def any_of(*parts: Statement) -> Compound:
     >>> any_of(*(Attribute(f"light_{i}", ["on", "off"]).isin({"on"}) for i in (1, 2)))
     light_1 in {on} or light_2 in {on}
     """
-    flat = tuple(_flat(parts, conjunction=False))
+    flat = tuple(_flatten(parts, conjunction=False))
     return Compound(flat, 1, len(flat))
 
 
 def at_least(k: int, *parts: Statement) -> Compound:
-    """Return that `k` of the parts or more hold."""
+    """Return the formula: at least `k` of the parts hold."""
     return Compound(parts, check_integer(k, "the number of parts"), len(parts))
 
 
 def at_most(k: int, *parts: Statement) -> Compound:
-    """Return that `k` of the parts or fewer hold."""
+    """Return the formula: at most `k` of the parts hold."""
     return Compound(parts, 0, check_integer(k, "the number of parts"))
 
 
 def exactly(k: int, *parts: Statement) -> Compound:
-    """Return that `k` of the parts hold, and no more."""
+    """Return the formula: exactly `k` of the parts hold."""
     return Compound(parts, check_integer(k, "the number of parts"), k)

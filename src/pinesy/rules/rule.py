@@ -50,33 +50,28 @@ class Rule:
                 f"value of {self.conclusion.attribute.name!r} is left; check the set or condition"
             )
         for name in ("s", "r"):
-            object.__setattr__(self, name, self._parameter(name))
-
-    def _parameter(self, name: str) -> float:
-        value = getattr(self, name)
-        if type(value) is float and 0.0 <= value <= 1.0:  # the common case, without the message
-            return value + 0.0
-        return check_degree(value, f"parameter {name} of rule '{self._text}'")
-
-    @property
-    def _text(self) -> str:
-        return f"if {self.premise} then {self.conclusion}"
+            value = getattr(self, name)
+            if type(value) is not float or not 0.0 <= value <= 1.0:  # else the message costs time
+                rule = f"if {self.premise} then {self.conclusion}"
+                value = check_degree(value, f"parameter {name} of rule '{rule}'")
+            object.__setattr__(self, name, value + 0.0)
 
     def __str__(self) -> str:
         return self._with_parameters(str(self.premise))
 
     def line(self, most: int | None = None) -> str:
-        """Return the rule in one line; of a longer premise the first `most` propositions."""
+        """Return the rule in one line, with the first `most` propositions of its premise."""
         most = len(self.premise.propositions) if most is None else most
         return " ".join(self._with_parameters(self.premise.first(most)).split())
 
     def _with_parameters(self, premise: str) -> str:
+        """Return the rule as text, given the text of its premise."""
         if self.s == self.r == 0.0:
             return f"iff {premise} then {self.conclusion}"
         text = f"if {premise} then {self.conclusion}"
         if (self.s, self.r) == (1.0, 0.0):
             return text
-        certainty = from_certainty(self.r)  # the way back is the same
+        certainty = from_certainty(self.r)  # its own inverse
         if self.s == 1.0 and from_certainty(certainty) == self.r:
             return f"{text} [certainty={_short(certainty)}]"
         return f"{text} [s={_short(self.s)}, r={_short(self.r)}]"
@@ -90,7 +85,7 @@ class Rule:
 
 
 def from_certainty(certainty: float) -> float:
-    """Return ``r = 1 - certainty`` as it is in decimals.
+    """Return ``r = 1 - certainty``, computed in decimals.
 
     Examples
     --------
@@ -101,4 +96,5 @@ def from_certainty(certainty: float) -> float:
 
 
 def _short(degree: float) -> str:
+    """Return the repr of a degree without ``.0``."""
     return repr(degree).removesuffix(".0")

@@ -1,4 +1,4 @@
-"""Rules as they are written in Python: ``If(...).then(...)`` and ``Iff(...).then(...)``."""
+"""Rules in Python: ``If(...).then(...)`` and ``Iff(...).then(...)``."""
 
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ class If:
     if fever in {yes} then measles in {yes} [certainty=0.8]
     """
 
-    #: The parameter s where it is not given: that of an implication.
+    #: The default of the parameter s.
     s: ClassVar[float] = 1.0
 
     def __init__(self, *premise: Statement) -> None:
@@ -46,13 +46,11 @@ class If:
         s : ``pi(q | not p)``: 1 makes an implication (the default after `If`), 0 with ``r = 0`` an
             equivalence (the default after `Iff`)
         r : ``pi(not q | p)``, by default 0
-        certainty : that of the rule, another word for ``r = 1 - certainty``
+        certainty : the certainty of the rule, in place of ``r = 1 - certainty``
         """
         if certainty is not None:
             if r is not None:
-                raise RuleSetError(
-                    f"certainty={certainty!r} is another word for r; give one of them, not both"
-                )
+                raise RuleSetError(f"certainty={certainty!r} sets r; give one of them, not both")
             r = from_certainty(check_degree(certainty, "the certainty of a rule"))
         return Rule(self.premise, conclusion, self.s if s is None else s, 0.0 if r is None else r)
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.names import repeated
+from pinesy._common.names import first_duplicate
 from pinesy.exceptions import DataError, needing, placed
 from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError, TableLayout
 
@@ -112,7 +112,7 @@ def _check_targets(layout: Layout, content: dict[str, Any], before: set[str]) ->
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        twice = repeated(key for key, _ in pairs)
+        twice = first_duplicate(key for key, _ in pairs)
         raise DataError(f"the key {twice!r:.80} stands twice in one object")
     return content
 

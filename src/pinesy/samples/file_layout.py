@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pinesy._common.names import column_slices, repeated
+from pinesy._common.names import column_slices, first_duplicate
 from pinesy._common.validation import NEAR, object_array, suggestion, unused_columns
 from pinesy.evidence.plain_values import ID, is_missing
 from pinesy.exceptions import DataError, PinesyError, UnusedColumnsWarning
@@ -394,7 +394,7 @@ class Layout:
         value = value if isinstance(value, str) else text
         if attribute.scale is not None:
             cure = self.options.cure(text)
-            raise DataError(f"{attribute.scale.refuse(name, value)}{cure}")
+            raise DataError(f"{attribute.scale.invalid_value_error(name, value)}{cure}")
         hint = suggestion(value, value_texts(attribute))
         raise DataError(f"attribute {name!r} has no value {text:.80}{hint}")
 
@@ -420,7 +420,7 @@ class TableLayout:
 
     def columns(self, titles: Sequence[str]) -> list[Column]:
         """Return all columns."""
-        if (twice := repeated(titles)) is not None:
+        if (twice := first_duplicate(titles)) is not None:
             raise DataError(f"two columns are called {twice!r:.80}; give each a name of its own")
         return [Column(i, title, title, None) for i, title in enumerate(titles)]
 

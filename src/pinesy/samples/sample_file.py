@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from pinesy._common.files import reading
+from pinesy._common.files import wrap_read_errors
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, object_array
 from pinesy.evidence.targets import Target
@@ -113,7 +113,7 @@ def read_samples(
     parts: list[Batch] = []
     n = 0
     try:
-        with reading(name), _opened(source) as file:
+        with wrap_read_errors(name), _opened(source) as file:
             for raw in reader(file, name, layout, size):
                 parts.append(convert(raw))
                 n += len(raw.lines)
@@ -197,14 +197,14 @@ class SampleFile:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the file's bytes, in hexadecimal."""
-        with reading(self.path), self.path.open("rb") as file:
+        with wrap_read_errors(self.path), self.path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256")
         self._check_unchanged()
         return digest.hexdigest()
 
     def _look(self) -> tuple[int, int]:
         """Return the size of the file and when it was written."""
-        with reading(self.path):
+        with wrap_read_errors(self.path):
             status = self.path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise DataError(f"{self.path}: not a file, so it cannot be read several times")
@@ -296,7 +296,7 @@ def read_table(path: Path, separator: str | None, decimal: str) -> dict[str, Any
     """
     options = FileOptions((), separator, decimal)
     name, _ = _reader(path)
-    with reading(name), path.open("rb") as file:
+    with wrap_read_errors(name), path.open("rb") as file:
         if path.suffix.lower() == ".parquet":
             columns = parquet_table(file, name)
         else:

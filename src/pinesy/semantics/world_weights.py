@@ -16,7 +16,7 @@ from pinesy.evidence.rows import Rows
 from pinesy.exceptions import DegreeError, DomainError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import outcome_codes, outcome_indices, plain_text, verdict_text
-from pinesy.rules.possibility import best_value, most_valued, summary
+from pinesy.rules.possibility import best_value, summary, values_of_mask
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 from pinesy.semantics.semantics import Semantics, as_semantics
@@ -87,8 +87,8 @@ class WorldWeights:
 
     @cached_property
     def best_values(self) -> Any:
-        """The values of largest weight, a tuple; empty if all weights are 0. A batch: an array."""
-        return most_valued(self.attribute, self.is_best)
+        """The values of most weight, a tuple; none if no value has any. An array for a batch."""
+        return values_of_mask(self.attribute, self.is_best)
 
     @cached_property
     def decided(self) -> Any:

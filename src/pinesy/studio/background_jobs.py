@@ -1,7 +1,7 @@
-"""Work that takes longer than a page waits: in threads of its own, watched, and stopped on demand.
+"""Background jobs in threads, with progress, time limit and cancellation.
 
-The page starts a job, looks at its status every now and then, and may stop it. A page that is
-closed changes nothing: the job ends by itself, or with its time, and its status stays.
+The page starts a job, polls its status, and may stop it. If the page is closed, the job continues
+to its end or time limit, and its status stays.
 """
 
 import logging
@@ -14,25 +14,25 @@ from typing import Any
 from pinesy._common.console import Watch, WorkStopped, watched_by
 from pinesy.exceptions import DataError, PinesyError
 
-#: Jobs that run at a time, those that may wait for them, and the ended ones that are remembered.
-RUNNING, WAITING, REMEMBERED = 4, 200, 200
-#: Seconds that the beginning of a job waits for its end: most are over by then.
+#: The maximal numbers of running, of waiting, and of ended jobs.
+MAX_RUNNING, MAX_WAITING, MAX_ENDED = 4, 200, 200
+#: Seconds that `Jobs.start` waits for the end of a job: most end by then.
 PATIENCE = 0.2
 
 log = logging.getLogger("pinesy.studio")
 
 
 class Job:
-    """Work in a thread of its own.
+    """A job: work in a thread.
 
     Attributes
     ----------
-    number : identifies the job
-    kind : the name of its work
+    number : the id of the job
+    kind : the name of the work
     state : "waiting", "running", "done", "stopped" or "failed"
-    content : what the work returned, once it is done
-    error : why it failed
-    decided : whether its content was accepted or discarded
+    content : the result of the work, once it is done
+    error : the message of a failure
+    decided : whether the result was accepted or discarded
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Job:
         self._over = Event()
 
     def run(self, turn: BoundedSemaphore) -> None:
-        """Do the work when it is its turn; `status` reports the outcome."""
+        """Do the work once `turn` is acquired; `status` reports the outcome."""
         with turn:
             self._began, self.state = monotonic(), "running"
             state = "failed"
@@ -73,20 +73,20 @@ class Job:
                 self._over.set()
 
     def stop(self) -> None:
-        """Ask the work to end."""
+        """Request that the work stop."""
         self._watch.stop()
 
     @property
     def over(self) -> bool:
-        """Whether the work has ended, in whatever way."""
+        """Whether the work is done, stopped or failed."""
         return self._over.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end; return whether it has come."""
+        """Wait for the end; return whether the job is over."""
         return self._over.wait(seconds)
 
     def status(self) -> dict[str, Any]:
-        """Return the progress of the work, and its result once it is done."""
+        """Return the state and progress, and the result once the job is done."""
         watch = self._watch
         content = {
             "job": self.number,
@@ -105,12 +105,12 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a studio, by number; of the ended ones the last are remembered."""
+    """The jobs of a studio, by number; only the last ended ones are kept."""
 
     def __init__(self) -> None:
         self._jobs: dict[int, Job] = {}
         self._numbers, self._lock = count(1), Lock()
-        self._turn = BoundedSemaphore(RUNNING)
+        self._turn = BoundedSemaphore(MAX_RUNNING)
 
     def start(
         self,
@@ -120,19 +120,19 @@ class Jobs:
         seconds: float | None = None,
         to_json: Callable[[Any], Any] = lambda content: content,
     ) -> Job:
-        """Begin a job, and wait a moment for its end.
+        """Start a job, and wait a moment for its end.
 
         Parameters
         ----------
-        work : what is done; it looks at `check_stop` now and then
-        seconds : that it may take
-        to_json : makes plain data for JSON of what it returns
+        work : the function to call; it should call `check_stop` regularly
+        seconds : the time limit; None for no limit
+        to_json : converts the result to plain data for JSON
         """
         with self._lock:
-            if sum(not job.over for job in self._jobs.values()) >= RUNNING + WAITING:
+            if sum(not job.over for job in self._jobs.values()) >= MAX_RUNNING + MAX_WAITING:
                 raise DataError("too many jobs are running already; wait, or stop some of them")
             ended = [number for number, job in self._jobs.items() if job.over]
-            for number in ended[: max(0, len(ended) - REMEMBERED)]:
+            for number in ended[: max(0, len(ended) - MAX_ENDED)]:
                 del self._jobs[number]
             job = Job(next(self._numbers), kind, work, seconds, to_json)
             self._jobs[job.number] = job

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import learning
-from pinesy._common.files import reading
+from pinesy._common.files import wrap_read_errors
 from pinesy._common.names import column_slices
 from pinesy._common.validation import check_integer, check_known
 from pinesy.calibration import CalibratedAnswers, coverage
@@ -43,7 +43,7 @@ SECONDS = 60.0
 
 
 def overview(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return which labels there are, and those that were changed."""
+    """Return the attributes with labels, and the edited labels."""
     batch = session.labelled()
     return {
         "targets": [
@@ -66,7 +66,7 @@ def _edit(batch: Batch, edit: LabelEdit) -> dict[str, Any]:
 
 
 def evaluate(session: Session, payload: Payload) -> dict[str, Any]:
-    """Begin to compare predictions with the labels of ``attribute`` (null for the last one)."""
+    """Start to evaluate predictions on ``attribute`` (null for the last one with labels)."""
     name = payload.get("attribute")
     if name is not None and not isinstance(name, str):
         raise DataError(f"an attribute is named by a text; got {name!r:.60}")
@@ -74,7 +74,7 @@ def evaluate(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def audit(session: Session, payload: Payload) -> dict[str, Any]:
-    """Begin to audit the labels by a ``method``; then `page` shows the rows."""
+    """Start to audit the labels by a ``method``; then `page` returns rows."""
     method = payload.get("method", "auto")
 
     def work() -> dict[str, Any]:
@@ -137,13 +137,13 @@ def label(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def undo_label(session: Session, payload: Payload) -> dict[str, Any]:
-    """Take the last change of a label back."""
+    """Undo the last edit of a label."""
     session.labels.undo()
     return overview(session, payload)
 
 
 def consequences(session: Session, payload: Payload) -> dict[str, Any]:
-    """Begin to learn with the labels of the file and with the changed ones; report the difference.
+    """Start to learn from the original and from the edited labels; report the difference.
 
     Payload: ``method`` of learning.
     """
@@ -157,9 +157,9 @@ def consequences(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def decision_report(session: Session, name: str | None) -> dict[str, Any]:
-    """Return accuracy, curve, confusion and rules that decide, and coverage where levels are.
+    """Return accuracy, selective accuracy, confusions, deciding rules, and coverage of sets.
 
-    What is long is cut to what matters most.
+    Long lists are cut to their first entries.
     """
 
     def make() -> dict[str, Any]:
@@ -179,7 +179,7 @@ def decision_report(session: Session, name: str | None) -> dict[str, Any]:
 
 
 def _curve(report: DecisionReport) -> list[list[float]]:
-    """Return shares of the samples, the surest first, and the accuracy on each share."""
+    """Return the selective accuracy: shares of the samples, most certain first, and accuracies."""
     counts = np.unique(np.linspace(1, report.samples, POINTS).round().astype(int))
     accuracies = report.selective_accuracy[counts - 1]
     pairs = zip(counts / report.samples, accuracies, strict=True)
@@ -187,7 +187,7 @@ def _curve(report: DecisionReport) -> list[list[float]]:
 
 
 def _confused(report: DecisionReport) -> list[dict[str, Any]]:
-    """Return the pairs of a true and another predicted value that are most frequent."""
+    """Return the most frequent pairs of a true and a wrong predicted value."""
     wrong = report.confusion.copy()
     np.fill_diagonal(wrong, 0)
     names = [*report.values, "undecided"]
@@ -217,7 +217,7 @@ def _coverage(session: Session, batch: Batch) -> dict[str, Any] | None:
 
 
 def audit_of(session: Session, method: object) -> Audit:
-    """Return the audit by a method, made anew where rules or labels have changed."""
+    """Return the audit by a method, cached until rules or labels change."""
     check_known(method, METHODS, f"there is no method {method!r:.60}", DataError)
 
     def make() -> Audit:
@@ -233,11 +233,11 @@ def audit_of(session: Session, method: object) -> Audit:
 
 
 def audited_rules(session: Session) -> AuditedRules:
-    """Return the rules, with what they were learned from if that may be the data."""
+    """Return the rules, with their learning if it may have used the data."""
     learned, path = session.work.learned, session.data_path
     if learned is None or path is None:
         return session.work.rules
-    with reading(path), path.open("rb") as file:
+    with wrap_read_errors(path), path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return learned if learned.may_know(digest) else session.work.rules
 
@@ -259,7 +259,7 @@ def table_columns(session: Session, batch: Batch) -> dict[str, Any]:
 
 
 def order_of(session: Session, method: object, sort: object) -> Order:
-    """Return the rows in an order: the most of what is sorted by first; rows and labels rise."""
+    """Return the rows sorted: descending by a score, or ascending by row or label."""
     check_known(sort, SORTS, f"rows cannot be sorted by {sort!r:.60}", DataError)
     audited = audit_of(session, method)
     keys: Mapping[str, Callable[[], Any]] = {

@@ -1,14 +1,14 @@
-"""Who may talk to a studio: a browser that had a code of it, from its own page, on this machine.
+"""Authentication of a studio's requests: from its own page, on this machine, with a token.
 
 A studio listens on loopback, where every program and every web page of this machine's browser can
-reach it. So each request must name this machine (``Host``; else a foreign name that points here
-would do) and come from the studio's own page (``Origin``, ``Sec-Fetch-Site``). All that tells or
-changes something needs the token of this run, in a header.
+reach it. So each request must name this machine (``Host``, against DNS rebinding) and come from the
+studio's own page (``Origin``, ``Sec-Fetch-Site``, against cross-site requests). All endpoints need
+the token of this run, in a header.
 
-The token is in no address: addresses stand in command lines, which every user of the machine can
-read, and in histories. Nor is it in a cookie, which browsers send to every port of the machine. An
-address holds a code, and the page exchanges it for the token (``/api/enter``), once: then the code
-is worth nothing. The page keeps the token in its ``localStorage``, which is of this port alone.
+The token is not in the address: command lines, which every user of the machine can read, and
+histories contain addresses. Nor is it in a cookie, which browsers send to every port. The address
+has a one-time code, which the page exchanges for the token (``/api/enter``). The page keeps the
+token in its ``localStorage``, which belongs to this port.
 """
 
 import re
@@ -19,15 +19,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: This machine, by the names that a browser may have been sent to, at any port.
+#: Valid Host headers: names of this machine, at any port.
 HOST_HEADER = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 TOKEN_HEADER = "x-pinesy-token"
-#: Where a code is exchanged for the token.
+#: The endpoint that exchanges a code for the token.
 ENTRANCE = "/api/enter"
-#: What is in the package is no secret, and a browser asks for files without headers of ours.
+#: Paths without a token: files of the package, which browsers request without our headers.
 OPEN_PATHS, OPEN_DIRECTORIES = ("/", ENTRANCE), ("/static/", "/shared/")
-#: Nothing but the studio's own files, no script or style within a page, no page around it; and
-#: the browser itself refuses to make markup of texts.
+#: The content security policy: only the studio's own files, no inline scripts or styles, no frames,
+#: no HTML from strings.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -58,34 +58,35 @@ class Access:
         self._offered = ""
 
     def new_code(self) -> str:
-        """Return a code that is exchanged once."""
+        """Return a new one-time code."""
         code = token_urlsafe(24)
         self._codes.add(code)
         return code
 
     def offer_code(self) -> None:
-        """Print a new code, unless the last one that was printed is still valid."""
+        """Print a new code, unless the last printed one is still valid."""
         if self._offered not in self._codes:
             self._offered = self.new_code()
             self._offer(self._offered)
 
     def has_token(self, headers: Headers) -> bool:
-        """Return whether a request brings the token."""
+        """Return whether a request has the token."""
         return _equal(headers.get(TOKEN_HEADER, ""), self.token)
 
     def spend(self, code: object) -> bool:
-        """Return whether a code is valid; it is not from now on."""
+        """Return whether a code is valid, and invalidate it."""
         matching = {c for c in self._codes if isinstance(code, str) and _equal(code, c)}
         self._codes -= matching
         return bool(matching)
 
 
 def _equal(text: str, secret: str) -> bool:
+    """Compare a text with a secret in constant time."""
     return compare_digest(text.encode(errors="replace"), secret.encode())
 
 
 class Guard:
-    """Stands before an application: refuses what `refusal` says, and adds `HEADERS` to answers."""
+    """ASGI middleware: refuses requests (see `refusal`), and adds `HEADERS` to responses."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self.app, self.access = app, access
@@ -99,7 +100,7 @@ class Guard:
             return
         problem = self.refusal(Headers(scope=scope), scope["path"])
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -107,10 +108,10 @@ class Guard:
             await send(message)
 
         answer = JSONResponse({"error": problem}, 403) if problem else self.app
-        await answer(scope, receive, sending)
+        await answer(scope, receive, send_with_headers)
 
     def refusal(self, headers: Headers, path: str) -> str:
-        """Return why a request is refused; nothing if it is not."""
+        """Return why a request is refused; an empty text if it is not."""
         host = headers.get("host", "")
         if not HOST_HEADER.fullmatch(host):
             return "this studio is for this machine alone: its address is 127.0.0.1 or localhost"

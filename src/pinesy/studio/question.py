@@ -32,7 +32,7 @@ LIMIT = 6
 
 
 def read_sample(session: Session, sample: object) -> tuple[dict[str, Any], dict[str, Image]]:
-    """Return the evidence on every input that a sample of the page gives, and images of inputs.
+    """Return the evidence on all inputs of a sample from the page, and images by input.
 
     Images were drawn, or are those of the row of the data.
     """
@@ -60,11 +60,11 @@ def read_sample(session: Session, sample: object) -> tuple[dict[str, Any], dict[
                 drawn[name] = image_of(content["image"])
             else:
                 evidence[name] = _input_evidence(inputs[name], content)
-    return evidence | perceived(session.work.model, drawn, inputs), images | drawn
+    return evidence | perceive(session.work.model, drawn, inputs), images | drawn
 
 
 def _input_evidence(attribute: Attribute, content: object) -> Any:
-    """Return what the page gives for an input, as evidence takes it."""
+    """Return the evidence on an input from the page."""
     if content in ({}, None):
         return None
     items = content.items() if isinstance(content, dict) else ()
@@ -79,7 +79,7 @@ def _input_evidence(attribute: Attribute, content: object) -> Any:
 
 
 def image_of(content: object) -> Image:
-    """Return the image that the page sends, checked."""
+    """Return an image from the page, checked."""
     try:
         image = np.asarray(content, dtype=np.float64)
     except (OverflowError, TypeError, ValueError):
@@ -91,10 +91,10 @@ def image_of(content: object) -> Image:
     return np.rint(image).astype(np.uint8)
 
 
-def perceived(
+def perceive(
     model: NeuroSymbolic | None, images: Mapping[str, Image], inputs: Mapping[str, Attribute]
 ) -> dict[str, list[float]]:
-    """Return the possibilities that a model's perceptions give to images of some inputs."""
+    """Return the possibilities of inputs from images, by the perceptions of a model."""
     if not images:
         return {}
     if model is None:
@@ -143,7 +143,7 @@ class Question:
 
     @property
     def proposition(self) -> Proposition | Attribute:
-        """What is explained: the value, or the attribute for its most possible one."""
+        """What is explained: a value, or an attribute for its best value."""
         if self.index is None:
             return self.attribute
         return Proposition(self.attribute, 1 << self.index)
@@ -155,18 +155,18 @@ class Question:
         return {a.name: self.evidence[a.name] for a in inputs}
 
     def explanation(self, eta: float = 0.1, depth: int | None = None) -> Explanation:
-        """Explain it by the rules."""
+        """Return the explanation of the value."""
         rules = self.work.rules
         return explain(rules, self.needed_evidence, self.proposition, eta=eta, depth=depth)
 
     def report(self, explanation: Explanation, **options: Any) -> ExplanationReport:
-        """Return the explanation as the command line reports it."""
+        """Return the explanation as a report, as the command line prints it."""
         parts = {"why_not": None, "limit": LIMIT} | options
         return ExplanationReport(self.work.rules, None, self.needed_evidence, explanation, **parts)
 
 
 def output_named(rules: Cascade, name: object) -> Attribute:
-    """Return the attribute with a name that rules conclude on; the last output for null."""
+    """Return the attribute with a name, which rules conclude on; for null the last output."""
     if name is None:
         return rules.outputs[-1]
     if not isinstance(name, str) or name not in rules.sets:

@@ -19,11 +19,11 @@ Images = Mapping[str, npt.NDArray[np.uint8]]
 
 
 class RowTable:
-    """Samples by their index; the first can be used while others are read.
+    """Samples by index, read in the background; they can be used while others are read.
 
     Parameters
     ----------
-    batches : begins to read; None where there is no data
+    batches : starts reading, and returns batches; None without data
     inputs : the attributes, in the order of the columns of the evidence
     images : for inputs, by name, the image (h, w) of each sample, where there are some
 
@@ -67,12 +67,12 @@ class RowTable:
             self._finished.set()
 
     def stop(self) -> None:
-        """Read no further: nobody looks at these rows any more."""
+        """Stop reading."""
         self._stopped.set()
 
     @property
     def finished(self) -> bool:
-        """Whether all rows that can be read are there."""
+        """Whether reading has ended."""
         return self._finished.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
@@ -94,27 +94,27 @@ class RowTable:
             return self._parts[0]
 
     def line(self, row: int) -> int:
-        """Return the line of the file that a sample stands in."""
+        """Return the line of a sample in the file."""
         part, index = self._find(row)
         return int(part.lines[index])
 
     def ids(self, row: int) -> dict[str, str]:
-        """Return what tells a sample apart, by the titles of the columns."""
+        """Return the ids of a sample, by column."""
         part, index = self._find(row)
         return {title: str(name) for title, name in part.ids_of(index).items()}
 
     def sample(self, row: int) -> dict[str, Any]:
-        """Return what is given for each input of a sample, as evidence takes it."""
+        """Return the evidence on each input of a sample."""
         part, index = self._find(row)
         return evidence_of(part, index, self.inputs)
 
     def targets(self, row: int) -> dict[str, int | list[float]]:
-        """Return what should be inferred: indices in domains, or degrees of their values."""
+        """Return the targets of a sample: indices of values, or degrees."""
         part, index = self._find(row)
         return {name: target.array[index].tolist() for name, target in part.targets.items()}
 
     def _find(self, row: int) -> tuple[Batch, int]:
-        """Return the batch that holds a sample, and the sample's index in it."""
+        """Return the batch of a sample, and the index of the sample in it."""
         with self._lock:
             if not len(self) and self.finished:
                 raise DataError("there is no data to take a row of")
@@ -128,7 +128,7 @@ class RowTable:
 
 @dataclass(frozen=True)
 class LabelEdit:
-    """Another label of one sample.
+    """An edited label of one sample.
 
     Attributes
     ----------
@@ -166,21 +166,21 @@ class LabelEdits:
     def add(self, batch: Batch, row: int, name: str, index: int) -> None:
         """Change a label."""
         with self._lock:
-            target = values_of(self.applied(batch).targets, name)
+            target = values_of(self.apply(batch).targets, name)
             was = int(target.labels[check_sample(row, len(target))])
             self._edits.append(LabelEdit(row, target.attribute, was, index))
             self.version += 1
 
     def undo(self) -> LabelEdit:
-        """Take the last edit back."""
+        """Undo the last edit."""
         with self._lock:
             if not self._edits:
                 raise DataError("no label was changed: there is nothing to undo")
             self.version += 1
             return self._edits.pop()
 
-    def applied(self, batch: Batch) -> Batch:
-        """Return the samples with the labels as they were edited; what is not edited is shared."""
+    def apply(self, batch: Batch) -> Batch:
+        """Return the samples with edited labels; other arrays are shared."""
         edits, targets = self.of(batch.targets), dict(batch.targets)
         for attribute in {edit.attribute for edit in edits}:
             labels = values_of(targets, attribute.name).labels.copy()

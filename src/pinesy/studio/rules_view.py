@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pinesy._common.files import writing
+from pinesy._common.files import atomic_text
 from pinesy._common.validation import as_list
 from pinesy.display.cascade_picture import GraphNode, graph_of, roles_of
 from pinesy.exceptions import DataError
@@ -30,7 +30,7 @@ Layers = Mapping[int, Sequence[str]]
 
 
 def text(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the rules as text, the words of the language, and whether there is a file for them."""
+    """Return the text of the rules, the keywords, and whether they have a file."""
     path = session.path
     return {
         "text": session.work.text,
@@ -40,7 +40,7 @@ def text(session: Session, _payload: Payload) -> dict[str, Any]:
 
 
 def look(session: Session, payload: Payload) -> dict[str, Any]:
-    """Read a text without using it: what `check` finds in it. Errors have line and column."""
+    """Parse a text without using it; return the findings of `check`, or an error with its line."""
     rules = _parsed(session, payload)
     premises = sum(len(rule.premise.propositions) for s in rules.rule_sets for rule in s.rules)
     if premises > QUICK and not payload.get("thoroughly"):
@@ -51,7 +51,7 @@ def look(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def use(session: Session, payload: Payload) -> dict[str, Any]:
-    """Go on with the rules of a text, in all views."""
+    """Use the rules of a text in all views."""
     rules = _parsed(session, payload)
     with session.lock:
         session.use(session.work.with_rules(rules, payload["text"]))
@@ -59,20 +59,20 @@ def use(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def save(session: Session, payload: Payload) -> dict[str, Any]:
-    """Write the text that is used to its file, unless that changed meanwhile."""
+    """Write the current text to its file, unless the file changed meanwhile."""
     path = session.path
     if path is None or path.suffix != ".rules":
         raise DataError("these rules come from no .rules file; download them instead")
     if str(path) in session.changed_files() and not payload.get("replace"):
         raise DataError(f"{path} changed on disk; load it again or keep what is here first")
-    with writing(path) as stream:
+    with atomic_text(path) as stream:
         stream.write(session.work.text)
     session.accept_files()
     return {"file": path.name}
 
 
 def graph(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return the cascade as a picture; `unfolded` names folded boxes to be opened."""
+    """Return the graph of the cascade; `unfolded` names folded boxes to unfold."""
     unfolded = {str(key) for key in as_list(payload.get("unfolded", []), "unfolded")}
     return {"version": session.version, **rule_graph(session.work.rules, unfolded)}
 

@@ -35,7 +35,7 @@ PAPER = 32
 
 
 def form(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the attributes, with what their controls and bars need.
+    """Return the attributes, with the data of their controls and bars.
 
     Roles are those of `roles_of`; `pictured` names the inputs that a network reads.
     """
@@ -46,12 +46,12 @@ def form(session: Session, _payload: Payload) -> dict[str, Any]:
         attribute_data(a, domains.number(tuple(value_texts(a)))) | {"role": roles[a.name]}
         for a in (*rules.inputs, *(s.output for s in rules.order))
     ]
-    names = pictured(session.work.model, rules)
+    names = image_inputs(session.work.model, rules)
     return {"attributes": attributes, "domains": list(domains), "pictured": names}
 
 
-def pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
-    """Return the inputs whose perceptions take images of a digit's size."""
+def image_inputs(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
+    """Return the inputs whose perceptions take images of the size of a digit."""
     if model is None:
         return []
     names = []
@@ -122,7 +122,7 @@ def _pictures(table: RowTable, index: int, names: list[str]) -> dict[str, str]:
 
 
 def row(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return what a row of the data gives for each input, with its images and targets."""
+    """Return the evidence of a row of the data, with its images and targets."""
     table, index = session.rows, check_integer(payload.get("row"), "row", error=DataError)
     evidence = table.sample(index)
     return {
@@ -137,14 +137,14 @@ def row(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def digit(_session: Session, payload: Payload) -> dict[str, Any]:
-    """Return the image that a network sees of a drawing or picture."""
+    """Return the image of a drawing or picture as the network gets it."""
     return {"image": as_digit(image_of(payload.get("image"))).tolist()}
 
 
 def infer(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return the degrees of the attributes in `shown`, the heights behind them, and outcomes.
+    """Return degrees, heights and outcomes of the attributes in `shown`.
 
-    A height below 1 is a contradiction; `outcomes` has codes, `verdicts` has them in words. Cost:
+    A height below 1 is a contradiction; `outcomes` has codes, `verdicts` texts. Cost:
     the inference of all attributes, and the reading of those shown.
     """
     rules = session.work.rules
@@ -164,7 +164,7 @@ def infer(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def _verdict(rules: Cascade, evidence: Mapping[str, Any], pi: Possibility) -> str:
-    """Return an outcome in words; of a contradiction with the rules that clash."""
+    """Return an outcome as text; for a contradiction, with the rules that clash."""
     name = pi.attribute.name
     if pi.outcome == "contradiction":
         return explain(rules, evidence, name).verdict
@@ -173,12 +173,12 @@ def _verdict(rules: Cascade, evidence: Mapping[str, Any], pi: Possibility) -> st
 
 @cached_on_owner
 def _full_program(rules: Cascade) -> Program:
-    """Return the program of all attributes, the inputs included: they may be images or numbers."""
+    """Return the program of all attributes, including inputs, which may be images or numbers."""
     return rules.compile([*rules.inputs, *(s.output for s in rules.order)])
 
 
 def path(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return what decides the outputs: the attributes that their explanations rest on, and links.
+    """Return the attributes, and links, that the explanations of the outputs use.
 
     Where rules contradict each other, `clashes` names the attributes that they do on.
     """
@@ -198,11 +198,11 @@ def path(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def as_digit(image: Image) -> Image:
-    """Return the image as those of MNIST that a drawing, or a picture of any size, becomes.
+    """Return a drawing, or a picture of any size, as an image like those of MNIST.
 
     A digit of MNIST is ink on black paper (0 paper, 255 ink), its larger side scaled to 20 pixels,
     in an image of 28 x 28 whose middle is the ink's centre of mass.
-    Dark ink on light paper is turned round: the paper is what most of the border is.
+    Dark ink on light paper is inverted: the paper is what most of the border is.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def as_digit(image: Image) -> Image:
 
 
 def averages(size: int, new: int) -> FloatArray:
-    """Return the matrix (new, size) that averages pixels over the areas of new ones.
+    """Return the matrix (new, size) that resamples pixels by area averaging.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def averages(size: int, new: int) -> FloatArray:
 
 
 def _centred(digit: Image) -> Image:
-    """Return a digit in an image whose middle is its centre of mass."""
+    """Return an image with the centre of mass of a digit in the middle."""
     image = np.zeros((SIDE, SIDE), np.uint8)
     starts = []
     for axis, size in enumerate(digit.shape):

@@ -1,4 +1,4 @@
-"""The state of a studio: rules, perhaps a model and data, and their files."""
+"""The state of a studio: rules, model and data, and their files."""
 
 import os
 from collections.abc import Callable, Hashable, Mapping
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pinesy._common.files import read_text, reading
+from pinesy._common.files import read_text, wrap_read_errors
 from pinesy._common.validation import check_integer
 from pinesy.calibration import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.exceptions import DataError
@@ -28,33 +28,33 @@ from pinesy.transforms import antipignistic_inverse, as_transform
 T = TypeVar("T")
 #: The JSON object that the page sends to an endpoint.
 Payload = Mapping[str, Any]
-#: Reports that are remembered.
-REMEMBERED = 12
+#: Reports in the cache.
+MAX_REPORTS = 12
 #: States that can be undone.
-MOST_UNDONE = 50
+MAX_UNDO = 50
 #: Rows of a page, at most.
-MOST_ROWS = 200
+MAX_ROWS = 200
 
 
 class _Entry:
-    """A report, once it is made; who comes while it is being made waits."""
+    """A cached report, and a lock that is held while it is computed."""
 
     def __init__(self) -> None:
         self.lock, self.content = Lock(), None
 
 
-class RememberedReports:
-    """The last reports, by what they are of."""
+class ReportCache:
+    """A cache of the last reports."""
 
     def __init__(self) -> None:
         self._entries: dict[Hashable, Any] = {}
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the report of a key; make it if there is none. An error is not remembered."""
+        """Return the report of a key; compute it on a miss. Errors are not cached."""
         with self._lock:
             entry = self._entries.setdefault(key, _Entry())
-            for old in list(self._entries)[:-REMEMBERED]:
+            for old in list(self._entries)[:-MAX_REPORTS]:
                 del self._entries[old]
         with entry.lock:
             if entry.content is None:
@@ -65,14 +65,14 @@ class RememberedReports:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What the views show and change: replaced as a whole, never altered.
+    """The immutable state that the views show: rules, model, learning and calibration.
 
     Attributes
     ----------
-    rules : the rules that are used, with what was learned
-    text : the rules as text, as they were written
-    model : the neuro-symbolic model, if there is one; its rules are `rules`
-    learned, calibrated : what the file says of how the rules were learned and calibrated
+    rules : the current rules, with learned parameters
+    text : the source text of the rules
+    model : the neuro-symbolic model, if any; its rules are `rules`
+    learned, calibrated : the learned and the calibrated rules of the file, if any
     """
 
     rules: Cascade
@@ -82,7 +82,7 @@ class Work:
     calibrated: CalibratedRules | None = None
 
     def with_rules(self, rules: Cascade, text: str | None = None) -> "Work":
-        """Return the work with other rules: what was learned and calibrated was of the old ones."""
+        """Return the work with other rules, neither learned nor calibrated."""
         model = self.model
         if model is not None:  # the perception may not fit, and an error says so
             model = NeuroSymbolic(
@@ -93,21 +93,21 @@ class Work:
 
 @dataclass
 class Session:
-    """The work of one studio, with the way back, and the rows of its data.
+    """The session of a studio: its work, undo history, files, data and jobs.
 
     Attributes
     ----------
-    work : what is worked on now; `use` replaces it
-    path : the file that it came from; None where it came from none
-    title : what the page calls the work; by default the name of the file
-    data_path : the data file, if there is one
-    read_options : how the data file is read, as `read_samples` takes it (`transform`, `ids`, ...)
+    work : the current work; `use` replaces it
+    path : the file of the rules or model, if any
+    title : the title of the page; by default the name of the file
+    data_path : the data file, if any
+    read_options : options of `read_samples` (`transform`, `ids`, ...)
     rows : the samples of the data
-    version : counts the replacements, so that views know when to load again
-    lock : to be held while `work` is replaced by something made of it
-    jobs : the work in the background
-    labels : those that were changed by hand
-    reports : what was last found of the data
+    version : the number of replacements, so that views know when to load again
+    lock : held while `work` is replaced
+    jobs : background jobs
+    labels : edited labels
+    reports : cached reports on the data
     """
 
     work: Work
@@ -120,9 +120,9 @@ class Session:
     lock: RLock = field(default_factory=RLock)
     jobs: Jobs = field(default_factory=Jobs)
     labels: LabelEdits = field(default_factory=LabelEdits)
-    reports: RememberedReports = field(default_factory=RememberedReports)
-    _undone: list[Work] = field(default_factory=list)
-    _seen: dict[Path, object] = field(default_factory=dict)
+    reports: ReportCache = field(default_factory=ReportCache)
+    _history: list[Work] = field(default_factory=list)
+    _file_states: dict[Path, object] = field(default_factory=dict)
 
     @classmethod
     def open(
@@ -131,12 +131,12 @@ class Session:
         data: str | os.PathLike[str] | None = None,
         **read_options: Any,
     ) -> "Session":
-        """Open a file of rules or a model, and perhaps one of data, by the library's readers.
+        """Open a file of rules or a model, and optionally a data file.
 
         Parameters
         ----------
         path : a ``.rules``, ``.json`` or ``.zip`` file
-        data : a data file; it is read in the background, and `rows` says how far
+        data : a data file, which is read in the background
         read_options : as `read_samples` takes them
         """
         path = Path(path)
@@ -145,31 +145,28 @@ class Session:
         session.read_data()
         return session
 
-    @property
-    def _files(self) -> list[Path]:
-        return [file for file in (self.path, self.data_path) if file is not None]
-
     # --- replacing the work ------------------------------------------------------------------
 
     def use(self, work: Work) -> None:
-        """Go on with other work; `undo` comes back."""
+        """Replace the work; `undo` restores it."""
         with self.lock:
-            self._undone = [*self._undone, self.work][-MOST_UNDONE:]
-            self._put(work)
+            self._history = [*self._history, self.work][-MAX_UNDO:]
+            self._replace_work(work)
 
     def undo(self) -> None:
-        """Go back to the work before."""
+        """Restore the previous work."""
         with self.lock:
-            if not self._undone:
+            if not self._history:
                 raise DataError("there is nothing to undo")
-            self._put(self._undone.pop())
+            self._replace_work(self._history.pop())
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is work to go back to."""
-        return bool(self._undone)
+        """Whether there is previous work."""
+        return bool(self._history)
 
-    def _put(self, work: Work) -> None:
+    def _replace_work(self, work: Work) -> None:
+        """Replace the work, and read the data again if its columns differ."""
         other_columns = data_attributes(work.rules) != data_attributes(self.work.rules)
         self.work = work
         self.version += 1
@@ -179,7 +176,7 @@ class Session:
     # --- files -------------------------------------------------------------------------------
 
     def read_data(self) -> None:
-        """Begin to read the data file, from its first row."""
+        """Start to read the data file in the background."""
         if self.data_path is None:
             return
         self.rows.stop()
@@ -195,11 +192,11 @@ class Session:
         self.rows = RowTable(batches, rules.inputs)
 
     def changed_files(self) -> list[str]:
-        """Return the files that are not what they were when they were read."""
-        return [str(file) for file, state in self._seen.items() if _state(file) != state]
+        """Return the files that changed on disk since they were read."""
+        return [str(file) for file, state in self._file_states.items() if _state(file) != state]
 
     def reload(self) -> None:
-        """Read again the files that changed on disk; `undo` comes back to the rules before."""
+        """Read the files that changed on disk again; `undo` restores the previous rules."""
         changed = self.changed_files()
         if self.path is not None and str(self.path) in changed:
             self.use(read_work(self.path))
@@ -210,35 +207,36 @@ class Session:
         self.accept_files()
 
     def accept_files(self) -> None:
-        """Take the present files for read."""
-        self._seen = {file: _state(file) for file in self._files}
+        """Record the current states of the files as read."""
+        files = [file for file in (self.path, self.data_path) if file is not None]
+        self._file_states = {file: _state(file) for file in files}
 
     # --- data --------------------------------------------------------------------------------
 
     @property
     def has_data(self) -> bool:
-        """Whether there are rows, or some are to come."""
+        """Whether there are rows, or rows being read."""
         return self.data_path is not None or len(self.rows) > 0 or not self.rows.finished
 
     def labelled(self) -> Batch:
-        """Return the samples with the labels that they have, as these were edited."""
+        """Return all samples, with edited labels."""
         if not self.has_data:
             raise DataError(
                 "there is no data; start the studio with some: pinesy studio RULES DATA"
             )
         if not self.rows.finished:
             raise DataError(f"the data is still being read: {len(self.rows):,} rows so far")
-        return self.labels.applied(self.rows.batch())
+        return self.labels.apply(self.rows.batch())
 
     def with_labels(self) -> Batch:
-        """Return the samples, which must have labels."""
+        """Return all samples with edited labels, or raise `DataError` if there are no labels."""
         batch = self.labelled()
         if not batch.targets:
             raise DataError("the data has no labels of what the rules conclude on")
         return batch
 
     def report(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
-        """Return the report of the same rules, rows and labels; make it if there is none."""
+        """Return the cached report for the current rules and labels; compute it on a miss."""
         return self.reports.get((self.version, self.labels.version, *key), make)
 
 
@@ -259,14 +257,14 @@ def read_work(path: Path) -> Work:
 
 
 def data_attributes(rules: Cascade) -> object:
-    """Return the inputs and outputs that a data file is read for."""
+    """Return the inputs and outputs that are read from a data file."""
     return rules.inputs, tuple(s.output for s in rules.order)
 
 
 def _state(path: Path) -> object:
-    """Return what changes when a file does; None while it is not there."""
+    """Return the size and modification time of a file; None if it does not exist."""
     try:
-        with reading(path):
+        with wrap_read_errors(path):
             status = path.stat()
     except DataError:
         return None
@@ -274,7 +272,7 @@ def _state(path: Path) -> object:
 
 
 def calibrated_of(work: Work) -> CalibratedRules:
-    """Return the calibrated rules, for evidence as `calibrated_evidence` gives it."""
+    """Return the calibrated rules, for evidence from `calibrated_evidence`."""
     calibrated = work.calibrated
     if calibrated is None:
         raise DataError(
@@ -294,7 +292,7 @@ def calibrated_of(work: Work) -> CalibratedRules:
 
 
 def calibrated_evidence(work: Work, evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return evidence, of one sample or several, as calibration saw it.
+    """Return evidence in the form that calibration used: possibilities or probabilities.
 
     The inputs of a model were calibrated by the probabilities of its perception, which are
     recovered from possibilities by the inverse of the antipignistic transformation.
@@ -312,7 +310,7 @@ def calibrated_evidence(work: Work, evidence: Mapping[str, Any]) -> dict[str, An
 
 
 def _probabilities(attribute: Attribute, content: Any) -> Any:
-    """Return the probabilities that possibilities were made of; of a value, that it is certain."""
+    """Return the probabilities of antipignistic possibilities; a value has probability 1."""
     if isinstance(content, Possibility):
         content = content.degrees
     if content is None:
@@ -323,15 +321,15 @@ def _probabilities(attribute: Attribute, content: Any) -> Any:
 
 
 def page_bounds(payload: Payload, count: int = 20) -> tuple[int, int]:
-    """Return the first row of a page, and how many rows it has: ``start`` and ``count``."""
+    """Return the first row of a page and its number of rows: ``start`` and ``count``."""
     start = check_integer(payload.get("start", 0), "start", error=DataError)
-    return start, min(MOST_ROWS, check_integer(payload.get("count", count), "count", 1, DataError))
+    return start, min(MAX_ROWS, check_integer(payload.get("count", count), "count", 1, DataError))
 
 
-#: Answers a payload by plain data for JSON.
+#: A function from a payload to plain data for JSON.
 Endpoint = Callable[[Session, Payload], Any]
 
 
 def endpoints(*functions: Endpoint) -> dict[str, Endpoint]:
-    """Return the endpoints of a view by their names, which are those of the functions."""
+    """Return the endpoints of a view by name: the names of the functions."""
     return {function.__name__: function for function in functions}

@@ -28,7 +28,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pinesy._common.console import Watch, watched_by
-from pinesy._common.files import scratch_directory, writing
+from pinesy._common.files import atomic_text, scratch_directory
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import evidence_batch, samples_data
@@ -72,16 +72,16 @@ VIEWS = {
 
 
 def views(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the tabs, and the first one to open: where one draws, if a network reads drawings."""
+    """Return the views, and the first one: the Sample view if a network reads drawings."""
     tabs = [{"name": name, "title": title} for name, (title, _) in VIEWS.items()]
-    drawn = sample_view.pictured(session.work.model, session.work.rules)
+    drawn = sample_view.image_inputs(session.work.model, session.work.rules)
     return {"views": tabs, "first": "sample" if drawn else "rules"}
 
 
 def state(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return what the header shows, and the version that makes views load again.
+    """Return the content of the header, and the version, on which views reload.
 
-    ``changed`` names the files that are no longer what was read.
+    ``changed`` names the files that changed on disk.
     """
     rows = session.rows
     return {
@@ -97,30 +97,30 @@ def state(session: Session, _payload: Payload) -> dict[str, Any]:
 
 
 def reload(session: Session, payload: Payload) -> dict[str, Any]:
-    """Read the files that changed on disk again."""
+    """Read changed files again."""
     session.reload()
     return state(session, payload)
 
 
 def keep(session: Session, payload: Payload) -> dict[str, Any]:
-    """Go on with what was read, though the files changed."""
+    """Ignore the changes of files."""
     session.accept_files()
     return state(session, payload)
 
 
 def undo(session: Session, payload: Payload) -> dict[str, Any]:
-    """Go back to the work before."""
+    """Restore the previous work."""
     session.undo()
     return state(session, payload)
 
 
 def job(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return how far a job is."""
+    """Return the status of a job."""
     return session.jobs.job(payload.get("job")).status()
 
 
 def stop(session: Session, payload: Payload) -> dict[str, Any]:
-    """Stop a job; it ends when it looks next."""
+    """Request that a job stop."""
     running = session.jobs.job(payload.get("job"))
     running.stop()
     running.wait(PATIENCE)
@@ -128,7 +128,7 @@ def stop(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def page(session: Session, payload: Payload) -> dict[str, str]:
-    """Return one file to send, its name and content: rules, the sample of now, and some rows.
+    """Return the name and content of the page in one file: rules, current sample, some rows.
 
     See docs/one-file-page.md.
     """
@@ -144,7 +144,7 @@ def page(session: Session, payload: Payload) -> dict[str, str]:
 
 
 def _samples(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
-    """Yield samples as the studio's page holds them, that of now first, with their names."""
+    """Yield the titles and contents of samples for the page, the current sample first."""
     if isinstance(sample, Mapping) and sample.get("inputs"):
         yield "as it was set", sample
     for row in range(min(len(session.rows), SENT_ROWS)):
@@ -162,7 +162,7 @@ ENDPOINTS = {
 
 
 def application(session: Session, access: Access) -> Starlette:
-    """Return the application, for those who have access (see `pinesy.studio.guard`)."""
+    """Return the ASGI application, protected by `pinesy.studio.guard`."""
     routes: list[Route | Mount] = [
         Route("/", _page),
         Route(ENTRANCE, _enter, methods=["POST"]),
@@ -215,7 +215,7 @@ async def _answer(request: Request) -> Response:
     try:
         return as_json(await threads.run(partial(endpoint, state.session, payload)))
     except PinesyError as error:
-        return as_json(described(error), 422)
+        return as_json(error_data(error), 422)
     except Exception as error:
         log.exception("%s failed", request.url.path)
         reason = f"{type(error).__name__}: {error}"
@@ -223,7 +223,7 @@ async def _answer(request: Request) -> Response:
 
 
 class Threads:
-    """Does work in threads, so many at a time; the end of the server does not wait for them."""
+    """A pool of daemon threads: the end of the server does not wait for them."""
 
     def __init__(self) -> None:
         self._free, self._waiting = asyncio.Semaphore(THREADS), 0
@@ -293,12 +293,12 @@ async def _payload(request: Request, max_bytes: int) -> Payload | Response:
 
 
 def _refuse_constant(name: str) -> object:
-    """Refuse NaN and Infinity, which Python would read though JSON has no such numbers."""
+    """Raise `ValueError` for NaN and Infinity, which JSON does not have but Python reads."""
     raise ValueError(f"{name} is no number of JSON")
 
 
-def described(error: PinesyError) -> dict[str, Any]:
-    """Return an error as the page shows it, with its line and column in the rules if known."""
+def error_data(error: PinesyError) -> dict[str, Any]:
+    """Return an error for the page, with its line and column in the rules, if any."""
     content = {"error": str(error), "kind": type(error).__name__}
     if isinstance(error, RulesTextError):
         return content | {"line": error.line, "column": error.column}
@@ -306,7 +306,7 @@ def described(error: PinesyError) -> dict[str, Any]:
 
 
 def as_json(content: object, status: int = 200) -> Response:
-    """Return an answer; numbers are those of Python, to the last bit."""
+    """Return a JSON response; floats are written with their repr."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return Response(text, status, media_type="application/json")
 
@@ -359,14 +359,14 @@ def serve(
 
 @contextmanager
 def redirect_file(address: str) -> Iterator[Path]:
-    """Write a page that leads to an address, and remove it in the end.
+    """Write a page that redirects to an address, and delete it after the block.
 
     Only this user can read it. A browser is started with the path of the file, because every user
     of the machine can read the command line of a program.
     """
     with scratch_directory() as directory:  # of this user alone
         path = directory / "studio.html"
-        with writing(path) as stream:
+        with atomic_text(path) as stream:
             stream.write(
                 "<!doctype html><meta charset='utf-8'><title>pinesy studio</title>"
                 f"<meta http-equiv='refresh' content='0; url={address}'>"

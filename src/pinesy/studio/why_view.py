@@ -22,7 +22,7 @@ MODES = ("smallest", "fewest", "values")
 
 
 def conclusions(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the attributes that rules conclude on, the final ones first."""
+    """Return the attributes that rules conclude on, outputs first."""
     rules, calibrated = session.work.rules, session.work.calibrated
     final = [a.name for a in rules.outputs]
     others = [s.output.name for s in reversed(rules.order) if s.output.name not in final]
@@ -76,7 +76,7 @@ def _levels(question: Question, level: float) -> dict[str, Any]:
 
 
 def ask_why_not(session: Session, payload: Payload) -> dict[str, Any]:
-    """Begin to answer why a value did not win; return the status of the job.
+    """Start the job of "why not this value"; return its status.
 
     Payload: as for `explain`, with ``place``; ``mode``, ``keep`` (inputs that may not change),
     ``seconds`` that the search for a change may take, ``instead`` (a job that nobody waits for).
@@ -123,7 +123,7 @@ def _why_not_data(answer: WhyNot | LevelWhyNot) -> dict[str, Any]:
 
 
 def _contents(change: Change) -> dict[str, Any]:
-    """Return the changed inputs as the page holds them, to be tried."""
+    """Return the changed inputs in the form of the page."""
     values = change.values if isinstance(change, ValueChange) else {}
     contents = {}
     for name in change.readings:
@@ -144,7 +144,7 @@ def _fixed_inputs(names: object, question: Question) -> list[str] | None:
 
 
 def copy(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return the explanation as text, JSON or a picture, whole, to be copied or saved.
+    """Return the full explanation as text, JSON or SVG, to copy or save.
 
     Payload: as for `explain`, with ``form``, and ``job`` of a why-not that belongs to it.
     """

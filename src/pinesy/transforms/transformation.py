@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.threads import n_threads, share
+from pinesy._common.threads import n_threads, run_on_threads
 from pinesy._common.validation import (
     FloatArray,
     check_distribution,
@@ -235,7 +235,7 @@ class RowTransform:
             return -1
 
         threads = min(n_threads(), len(chunks)) if x.size > THREAD_CELLS else 1
-        return min((row for row in share(work, chunks, threads) if row >= 0), default=-1)
+        return min((row for row in run_on_threads(work, chunks, threads) if row >= 0), default=-1)
 
     def fill_block(self, x: npt.NDArray[Any], out: FloatArray) -> int:
         """Fill `out` in this thread; see `fill`."""

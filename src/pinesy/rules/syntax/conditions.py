@@ -3,60 +3,53 @@
 Numbers, texts in quotes, tuples, ``+ - * // %``, comparisons (chained too), ``in {...}``,
 ``and``, ``or``, ``not`` and the names of the attribute's components; nothing else, and no `eval`.
 
-Conditions are computed over whole domains at once, with NumPy, wherever that means the same as one
-by one: numbers and texts become columns, and a product's condition is computed on the columns of
-its factors, each along its own axis. Whatever NumPy could answer otherwise than Python (numbers
-beyond 64 bits, division by zero, mixed types, a part that is not true or false) raises
-`NotVectorisedError`, and the condition is computed value by value.
+Conditions are vectorised with NumPy over whole domains wherever the result is that of Python:
+numbers and texts become arrays, and a condition on a product broadcasts the arrays of its factors,
+each along its own axis. Where NumPy may differ from Python (integers beyond 64 bits, division by
+zero, mixed types, an operand that is not a bool), `NotVectorisedError` is raised, and the condition
+is evaluated value by value.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from operator import and_, or_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pinesy._common.budgets import any_budget, take_steps
-from pinesy._common.masks import mask_of
-from pinesy.exceptions import DomainError
+from pinesy._common.budgets import open_budget, take_steps
 from pinesy.rules.syntax.expressions import (
     ARITHMETIC,
     COMPARISONS,
-    FAILURES,
     RANGES,
     Evaluator,
     Expression,
-    Limits,
     Membership,
     evaluator,
 )
 from pinesy.rules.syntax.reader import ExpressionReader, Reader
 
-if TYPE_CHECKING:
-    from pinesy.rules.attributes import Attribute
-
 #: Conditions that are cached.
 MAX_CACHED = 256
 #: Whole numbers up to here are exact in 64 bits, also in a sum of two; and in a double.
 MAX_INTEGER, MAX_EXACT = 2**62, 2**53
-#: Nodes of a condition that NumPy computes for one value in a step; a set is worth more of them.
+#: Nodes of a condition that NumPy evaluates for one value in a step; a set counts as several.
 NODES, IS_IN = 20, 5
-#: Tuples of a set that are compared one after the other.
+#: Tuples of a set, at most: they are compared one after the other.
 MAX_TUPLES = 16
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that has been read.
+    """A parsed condition.
 
     Attributes
     ----------
-    expression : its tree; names are numbered in the order in which they were given
-    text : its standard form
-    pattern : its text with indices for names: conditions of one pattern hold for the
-        same components, whatever these are called
+    expression : the syntax tree; names are indices in the order in which they were given
+    text : the standard form
+    pattern : the text with indices in place of names: conditions with the same pattern have the
+        same mask, whatever the components are called
     """
 
     expression: Expression
@@ -65,13 +58,13 @@ class Condition:
 
     @cached_property
     def holds(self) -> Evaluator:
-        """The function from the values of the named components to the expression's."""
+        """The function from the values of the names to the value of the expression."""
         return evaluator(self.expression)
 
 
 @lru_cache(maxsize=MAX_CACHED)
 def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
-    """Return the condition, or other expression, that `source` writes; the whole text must be one.
+    """Parse a condition, or another expression, which must be the whole text.
 
     Examples
     --------
@@ -81,8 +74,8 @@ def parse_condition(source: str, names: tuple[str, ...]) -> Condition:
     """
     reader = Reader(source)
     grammar = ExpressionReader(reader, {name: index for index, name in enumerate(names)})
-    with any_budget():
-        expression = grammar.either()
+    with open_budget():
+        expression = grammar.disjunction()
     reader.expect_end("the end of the condition")
     text, pattern = grammar.texts()
     # In a rule, the words and, or, not of a condition stand in brackets.
@@ -96,76 +89,26 @@ def read_condition(reader: Reader, names: Sequence[str]) -> Condition:
     return Condition(expression, *grammar.texts())
 
 
-def condition_mask(condition: Condition | Callable[..., object], attribute: "Attribute") -> int:
-    """Return the mask of the values that meet a condition, a function or one that was read.
-
-    One that was read is evaluated once for all attributes of one domain.
-    """
-    if not isinstance(condition, Condition):
-        function = condition
-        return _mask(lambda parts: function(*parts), attribute, "the condition")
-    masks, pattern = attribute.masks, condition.pattern
-    if pattern not in masks:
-        masks[pattern] = _evaluate(condition, attribute)
-    return masks[pattern]
-
-
-def _evaluate(condition: Condition, attribute: "Attribute") -> int:
-    parts = attribute.factors or (attribute,)
-    size, (nodes, listed) = len(attribute.domain), _counts(condition.expression)
-    take_steps(size * nodes // NODES + listed)
-    columns = [column for part in parts if (column := part.column) is not None]
-    if len(columns) == len(parts):
-        try:
-            return vectorised_mask(condition.expression, columns, bool(attribute.factors))
-        except NotVectorisedError:
-            pass
-    holds = condition.holds
-    take_steps(2 * size * nodes)
-    # A text may use the name of a product too, after those of its components.
-    holds_with_product = (lambda parts: holds((*parts, parts))) if attribute.factors else holds
-    return _mask(holds_with_product, attribute, f"'{condition.text:.60}'")
-
-
-def _counts(expression: Expression) -> tuple[int, int]:
-    """Return the number of nodes of an expression, and of the values that its sets list."""
-    counts = [_counts(part) for part in expression.parts]
+def evaluation_cost(expression: Expression) -> tuple[int, int]:
+    """Return the number of nodes of an expression, and the number of values in its sets."""
+    counts = [evaluation_cost(part) for part in expression.parts]
     tests = expression.content if expression.kind == "compare" else ()
     sets = [test for test in tests if isinstance(test, Membership)]
     listed = sum(len(test.inside) for test in sets)
     return 1 + IS_IN * len(sets) + sum(n for n, _ in counts), listed + sum(n for _, n in counts)
 
 
-def _mask(holds: Callable[[Any], object], attribute: "Attribute", text: str) -> int:
-    """Return the mask of the values for which `holds` of the tuple of their components."""
-    indices = []
-    for index, value in enumerate(attribute.domain):
-        try:
-            answer = holds(value if attribute.factors else (value,))
-        except FAILURES as error:
-            source = f"attribute {attribute.name!r}, value {value!r}"
-            raise DomainError(f"{source}: {text} fails: {error}") from error
-        if not isinstance(answer, bool | np.bool_):
-            raise DomainError(
-                f"attribute {attribute.name!r}, value {value!r}: {text} gives {answer!r:.60}; it "
-                "must give true or false"
-            )
-        if answer:
-            indices.append(index)
-    return mask_of(indices)
-
-
 # --- over whole domains ---
 
 
 class NotVectorisedError(Exception):
-    """NumPy may not mean the same as Python here."""
+    """NumPy may differ from Python here."""
 
 
 class ValueColumn(NamedTuple):
-    """Values of one kind: an array, one value for all, or (kind tuple) a column for each part.
+    """Values of one type: an array, a scalar, or (type tuple) a column for each component.
 
-    `low` and `high` bound the values of kind int and bool.
+    `low` and `high` bound the values of type int and bool.
     """
 
     values: Any
@@ -175,7 +118,7 @@ class ValueColumn(NamedTuple):
 
 
 def column_of(domain: Sequence[Hashable]) -> ValueColumn | None:
-    """Return the values of a domain as a column, or None if they are not of one kind.
+    """Return the values of a domain as a column, or None if they are not of one type.
 
     Examples
     --------
@@ -199,12 +142,12 @@ def column_of(domain: Sequence[Hashable]) -> ValueColumn | None:
     return ValueColumn(np.array(values), kind)
 
 
-def compared_mask(column: ValueColumn | None, sign: str, number: Any) -> int | None:
-    """Return the mask of the numbers of a column that compare with another; None if it has others.
+def comparison_mask(column: ValueColumn | None, sign: str, number: Any) -> int | None:
+    """Return the mask of a comparison of a column with a number; None if it is not vectorised.
 
     Examples
     --------
-    >>> compared_mask(column_of((3, -1, 5)), "<", 4)
+    >>> comparison_mask(column_of((3, -1, 5)), "<", 4)
     3
     """
     if column is None or column.kind not in (int, float) or type(number) not in (int, float):
@@ -220,11 +163,11 @@ def compared_mask(column: ValueColumn | None, sign: str, number: Any) -> int | N
 def vectorised_mask(
     expression: Expression, factors: Sequence[ValueColumn], is_product: bool
 ) -> int:
-    """Return the mask of the tuples of factors' values that meet a condition.
+    """Return the mask of the values of a product, or plain attribute, that meet a condition.
 
     Parameters
     ----------
-    expression : the condition; its names are numbered as the factors
+    expression : the condition; its names are indices of factors
     factors : the columns of the factors, or the one of a plain attribute
     is_product : whether the name after those of the factors is the tuple of all
     """
@@ -246,6 +189,7 @@ def vectorised_mask(
 
 
 def _compute(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
+    """Return the values of an expression, given those of its names."""
     kind = expression.kind
     if kind == "constant":
         return _constant(expression.content)
@@ -257,7 +201,7 @@ def _compute(expression: Expression, columns: Sequence[ValueColumn]) -> ValueCol
     if kind == "tuple":
         return ValueColumn(tuple(parts), tuple)
     if kind in ("and", "or", "not"):
-        return _logical(kind, parts)
+        return _connective(kind, parts)
     if kind == "negative":
         return _arithmetic("-", _constant(0), parts[0])
     return _arithmetic(kind, *parts)
@@ -273,7 +217,7 @@ def _constant(value: Hashable) -> ValueColumn:
     raise NotVectorisedError
 
 
-def _logical(kind: str, parts: Sequence[ValueColumn]) -> ValueColumn:
+def _connective(kind: str, parts: Sequence[ValueColumn]) -> ValueColumn:
     if any(part.kind is not bool for part in parts):
         raise NotVectorisedError
     if kind == "not":
@@ -286,13 +230,15 @@ def _arithmetic(sign: str, left: ValueColumn, right: ValueColumn) -> ValueColumn
     left, right = _as_number(left), _as_number(right)
     if float in (left.kind, right.kind):
         # -x is not 0 - x for a zero, but no comparison tells the zeros apart.
-        if sign in ("//", "%") or not (_exact(left) and _exact(right)):
+        if sign in ("//", "%") or not (_is_exact(left) and _is_exact(right)):
             raise NotVectorisedError
         with np.errstate(all="ignore"):  # as Python does
             return ValueColumn(ARITHMETIC[sign](left.values, right.values), float)
     if sign in ("//", "%") and right.low <= 0 <= right.high:
         raise NotVectorisedError
-    low, high = _bounds(sign, left, right)
+    bounding = left if sign == "//" else right  # of a result whose limits are not known
+    size = max(abs(bounding.low), abs(bounding.high))
+    low, high = RANGES[sign]((left.low, left.high), (right.low, right.high)) or (-size, size)
     if low <= -MAX_INTEGER or high >= MAX_INTEGER:
         raise NotVectorisedError
     return ValueColumn(ARITHMETIC[sign](left.values, right.values), int, low, high)
@@ -306,16 +252,9 @@ def _as_number(column: ValueColumn) -> ValueColumn:
     return column
 
 
-def _exact(column: ValueColumn) -> bool:
-    """Return whether the numbers of a column are doubles."""
+def _is_exact(column: ValueColumn) -> bool:
+    """Return whether the numbers of a column are exact in float64."""
     return column.kind is float or (column.low >= -MAX_EXACT and column.high <= MAX_EXACT)
-
-
-def _bounds(sign: str, left: ValueColumn, right: ValueColumn) -> Limits:
-    limits = RANGES[sign]((left.low, left.high), (right.low, right.high))
-    by = left if sign == "//" else right
-    size = max(abs(by.low), abs(by.high))
-    return limits or (-size, size)
 
 
 def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> ValueColumn:
@@ -325,26 +264,26 @@ def _comparison(expression: Expression, columns: Sequence[ValueColumn]) -> Value
         if left is None:  # a test after in {...}
             raise NotVectorisedError
         if isinstance(test, Membership):
-            results.append(_inside(left, test))
+            results.append(_membership(left, test))
             left = None
         else:
             right = _compute(part, columns)
-            results.append(_compared(test, left, right))
+            results.append(_compare(test, left, right))
             left = right
     return ValueColumn(reduce(and_, results), bool)
 
 
-def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
+def _compare(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
     if left.kind is tuple and right.kind is tuple and sign in ("==", "!="):
         same: Any = len(left.values) == len(right.values)
         for first, second in zip(left.values, right.values, strict=False):
-            same = same & _compared("==", first, second)
+            same = same & _compare("==", first, second)
         return same if sign == "==" else np.logical_not(same)
     if left.kind is right.kind is int:  # the common case
         return COMPARISONS[sign](left.values, right.values)
     numbers = [column.kind in (bool, int, float) for column in (left, right)]
     if left.kind is right.kind is str or all(numbers):
-        if left.kind is not right.kind and not (_exact(left) and _exact(right)):
+        if left.kind is not right.kind and not (_is_exact(left) and _is_exact(right)):
             raise NotVectorisedError
         return COMPARISONS[sign](left.values, right.values)
     if sign not in ("==", "!="):
@@ -352,7 +291,7 @@ def _compared(sign: str, left: ValueColumn, right: ValueColumn) -> Any:
     return sign == "!="  # a number, a text and a tuple never equal each other
 
 
-def _inside(left: ValueColumn, test: Membership) -> Any:
+def _membership(left: ValueColumn, test: Membership) -> Any:
     if left.kind is bool:
         left = _as_number(left)
     if left.kind is tuple:
@@ -360,21 +299,21 @@ def _inside(left: ValueColumn, test: Membership) -> Any:
             raise NotVectorisedError
         result: Any = False
         for value in test.inside:
-            result = result | _compared("==", left, _constant(value))
+            result = result | _compare("==", left, _constant(value))
     else:
         kinds = (str,) if left.kind is str else (int, float)
         alike = [value for value in test.inside if isinstance(value, kinds)]
-        result = _among(left, alike)
+        result = _isin(left, alike)
     return np.logical_not(result) if test.negated else result
 
 
-def _among(left: ValueColumn, alike: list[Any]) -> Any:
+def _isin(left: ValueColumn, alike: list[Any]) -> Any:
     if not isinstance(left.values, np.ndarray):
         return left.values in alike
     if left.kind is str:
         return np.isin(left.values, np.array(alike, dtype=str))
     if left.kind is float or not all(isinstance(value, int) for value in alike):
-        if not _exact(left) or not all(abs(value) <= MAX_EXACT for value in alike):
+        if not _is_exact(left) or not all(abs(value) <= MAX_EXACT for value in alike):
             raise NotVectorisedError
         return np.isin(left.values, np.array(alike, dtype=float))
     within = [value for value in alike if left.low <= value <= left.high]

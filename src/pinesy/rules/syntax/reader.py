@@ -1,7 +1,7 @@
-"""Reads values, names, sets, expressions and the variables of loops from the tokens of a text.
+"""Parsers of values, names, sets, expressions and loop variables.
 
-`Reader` is at one token of a text and knows the variables there. `ExpressionReader` reads an
-expression from where a reader is; variables are replaced by their values as they are read.
+`Reader` holds the current token of a text and the variables in scope. `ExpressionReader` parses an
+expression from there; variables are replaced by their values.
 """
 
 import json
@@ -22,43 +22,43 @@ from pinesy.rules.syntax.lexer import (
     MAX_RANGE,
     Token,
     TokenizedText,
-    spaced,
+    join_tokens,
     standard_text,
 )
 from pinesy.rules.syntax.writer import format_name, format_subset, show_value
 
 T = TypeVar("T")
 
-#: Operands of a condition; a bound like those of the lexer.
+#: Operands of a condition, at most.
 MAX_OPERANDS = 200
-#: Characters of a name with indices.
+#: Characters of a name with indices, at most.
 MAX_NAME = 10_000
-#: What follows a value that is no expression.
+#: Tokens that may follow a literal which is not part of an expression.
 _AFTER_VALUE = frozenset([",", "}", ")", "]", ".."])
 
 
 class ValueSet(tuple[Hashable, ...]):
-    """The value of a variable that is a set."""
+    """The value of a variable of type set."""
 
 
 class Reader:
-    """Reads a text token by token, with the variables that have a value there."""
+    """A text, its current token, and the variables in scope."""
 
     def __init__(self, text: str) -> None:
         self.source = TokenizedText(text)
         self.tokens = self.source.tokens
         self.index = 0
-        #: The token that comes next.
+        #: The current token, which is read next.
         self.token = self.tokens[0]
-        #: Variables that are set for the whole text.
+        #: Global variables.
         self.constants: dict[str, Any] = {}
-        #: Variables of the loops and macros around the next token.
+        #: Variables of the enclosing loops and macros.
         self.scope: Mapping[str, Any] = {}
-        #: How often a variable was read. Text with variables is printed with their values.
+        #: Number of variables read so far. A text with variables is printed with their values.
         self.lookups = 0
-        #: Brackets of formulas, conditions, sets and indices around the next token.
+        #: Nesting depth of brackets.
         self.depth = 0
-        #: Whether the text has not been read before, as where comparisons lacked cuts.
+        #: False when the text is read again because comparisons lacked cuts.
         self.is_first_reading = True
 
     def seek(self, index: int) -> None:
@@ -67,29 +67,29 @@ class Reader:
         self.token = self.tokens[index]
 
     def enter(self, source: TokenizedText, index: int) -> None:
-        """Continue in a text, at the token at `index`."""
+        """Move to the token at `index` of another text."""
         self.source, self.tokens = source, source.tokens
         self.seek(index)
 
     def take_steps(self, steps: int) -> None:
-        """Take steps of work from the budget, or fail here."""
+        """Take steps from the budget, or fail at the current token."""
         try:
             take_steps(steps)
         except DomainError as error:
             self.fail(str(error))
 
     def read_again(self, tokens: int) -> None:
-        """Take the steps of a pass through so many tokens that templates read again."""
+        """Take the steps of reading tokens of a template once more."""
         self.take_steps(TOKEN * (tokens + 1) + len(self.scope))
 
-    def deeper(self, problem: str) -> None:
-        """Enter a bracket, or fail if it is too deep; after it, the caller lowers `depth`."""
+    def enter_bracket(self, problem: str) -> None:
+        """Increase `depth`, or fail if it is too deep; the caller decreases it again."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             self.fail(f"{problem} more than {MAX_DEPTH} deep")
 
     def take(self) -> Token:
-        """Step over the next token and return it."""
+        """Return the current token and move to the next one."""
         token = self.token
         if token.kind != "end":
             self.index += 1
@@ -97,46 +97,43 @@ class Reader:
         return token
 
     def is_sign(self, *signs: str) -> bool:
-        """Return whether the next token is one of some signs."""
+        """Return whether the current token is one of some signs."""
         return self.token.text in signs and self.token.kind == "sign"
 
-    def ahead(self, steps: int = 1) -> str:
-        """Return the text of a token after the next one."""
+    def peek(self, steps: int = 1) -> str:
+        """Return the text of a token after the current one."""
         index = self.index + steps
         return self.tokens[index].text if index < len(self.tokens) else ""
 
     def accept(self, *texts: str) -> str:
-        """Step over the keyword or sign that comes next if it is one of `texts`; return it.
-
-        If it is none of them, return the empty text.
-        """
+        """Read the current keyword or sign if it is one of `texts`; return its text, or ""."""
         if self.token.text in texts and self.token.kind in ("word", "sign"):
             return self.take().text
         return ""
 
     def expect(self, text: str) -> None:
-        """Step over `text`, or fail and name the token that is there."""
+        """Read `text`, or fail with the token found instead."""
         if not self.accept(text):
-            self.missing(repr(text))
+            self.fail_expected(repr(text))
 
     def expect_end(self, expected: str = "the end", end: int | None = None) -> None:
-        """Fail unless the text, or the part of it up to the index `end`, has been read."""
+        """Fail unless all tokens, or those before the index `end`, have been read."""
         if self.index != (len(self.tokens) - 1 if end is None else end):
-            self.missing(expected)
+            self.fail_expected(expected)
 
-    def missing(self, expected: str, token: Token | None = None) -> NoReturn:
-        """Raise `RulesTextError`: the next token, or `token`, is not what is expected."""
+    def fail_expected(self, expected: str, token: Token | None = None) -> NoReturn:
+        """Raise `RulesTextError`: `token`, by default the current one, is not the expected one."""
         self.fail(f"expected {expected}, found {(token or self.token).text!r:.60}", token)
 
     def fail(self, problem: str, token: Token | None = None) -> NoReturn:
-        """Raise `RulesTextError` at `token`, by default the next one, naming the variables."""
+        """Raise `RulesTextError` at `token`, by default the current one, with the variables."""
         if self.scope:
             values = [f"{name} = {show_value(value):.40}" for name, value in self.scope.items()]
             problem += f", with {listed(values)}"
         self.source.fail(problem, token or self.token)
 
     def variable(self, token: Token) -> tuple[bool, Any]:
-        """Return whether a word is a variable here, and its value."""
+        """Return whether a word is a variable in scope, and its value."""
         if not self.scope and not self.constants:
             return False, None
         for variables in (self.scope, self.constants):
@@ -146,10 +143,10 @@ class Reader:
         return False, None
 
     def word(self, expected: str) -> str:
-        """Read a word that is no keyword, such as the name of a variable."""
+        """Read a word that is not a keyword, such as the name of a variable."""
         token = self.take()
         if token.kind != "word" or token.text in KEYWORDS:
-            self.missing(expected, token)
+            self.fail_expected(expected, token)
         return token.text
 
     def plain_name(self, expected: str) -> str:
@@ -167,10 +164,10 @@ class Reader:
             return token.text[1:-1]
         if token.kind == "word" and token.text not in KEYWORDS:
             return token.text
-        self.missing(expected, token)
+        self.fail_expected(expected, token)
 
     def listing(self, closing: str, element: Callable[[], Any]) -> list[Any]:
-        """Read elements between commas up to the `closing` sign (a last comma is allowed)."""
+        """Read a list of elements up to the `closing` sign; a trailing comma is allowed."""
         elements: list[Any] = []
         while not self.accept(closing):
             if elements:
@@ -186,10 +183,10 @@ class Reader:
             self.fail(f"this number has more than {MAX_DIGITS} characters", token)
         number = int(token.text) if token.text.isdecimal() else float(token.text)
         if number == inf:
-            self.fail("this number is beyond all decimals; the largest is about 1.8e308", token)
+            self.fail("this number is too large for a float; the largest is about 1.8e308", token)
         return number
 
-    # --- shortcuts for the most frequent forms ---
+    # --- fast paths for the most frequent forms ---
 
     def literals(self) -> list[Hashable] | None:
         """Read ``{low, 3}`` if it is a set of plain words and numbers, else return None."""
@@ -216,7 +213,7 @@ class Reader:
         start, (kind, name, _start) = self.index, self.token
         if self.scope or self.constants or kind not in ("word", "name") or name in KEYWORDS:
             return None
-        if self.ahead() != "in":
+        if self.peek() != "in":
             return None
         self.seek(start + 2)
         values = self.literals()
@@ -262,41 +259,41 @@ class Reader:
                 if not self.accept(","):
                     break
             if len(parts) > 1 and self.accept(")") and self.token.text in _AFTER_VALUE:
-                return self._bounded(tuple(parts), token)
+                return self._check_tuple_size(tuple(parts), token)
             self.seek(start)
         elif self._is_literal():
             return self._literal()
         elif token.kind == "name":
-            self.missing("a value")
-        return self.evaluated(ExpressionReader(self, None).sum(), token)
+            self.fail_expected("a value")
+        return self.evaluate(ExpressionReader(self, None).sum(), token)
 
     def _is_literal(self) -> bool:
-        """Return whether the next token is a number or a word that is no part of an expression."""
+        """Return whether the current token is a number or word, not part of an expression."""
         kind, text, _start = self.token
-        if self.ahead() not in _AFTER_VALUE:
+        if self.peek() not in _AFTER_VALUE:
             return False
         return kind == "number" or (kind == "word" and text not in KEYWORDS and "-" not in text)
 
     def _literal(self) -> Any:
-        """Read a number, a word, or the value of the variable that it is."""
+        """Read a number, a word, or the value of a variable."""
         token = self.take()
         if token.kind == "number":
             return self.number(token)
         known, value = self.variable(token)
         return value if known else token.text
 
-    def evaluated(self, expression: Expression, token: Token) -> Any:
-        """Return the value of an expression of variables, or fail at `token`."""
+    def evaluate(self, expression: Expression, token: Token) -> Any:
+        """Return the value of an expression without names, or fail at `token`."""
         if expression.kind == "constant":
             return expression.content
         try:
             value = evaluator(expression)(())
         except FAILURES as error:
             self.fail(f"this fails: {error}", token)
-        return self._bounded(value, token)
+        return self._check_tuple_size(value, token)
 
-    def _bounded(self, value: Any, token: Token) -> Any:
-        """Return a value unless it is a huge tuple, as of a macro that calls itself with (x, x)."""
+    def _check_tuple_size(self, value: Any, token: Token) -> Any:
+        """Return `value`, or fail for a huge tuple, as of a macro that calls itself with (x, x)."""
         level, depth = [value], 0
         while any(isinstance(part, tuple) for part in level):
             parts = [part if isinstance(part, tuple) else (part,) for part in level]
@@ -308,9 +305,9 @@ class Reader:
         return value
 
     def truth(self, expected: str, end: int) -> bool:
-        """Read a condition on variables up to the index `end`, where something else is expected."""
+        """Read a condition on variables up to the index `end`; return whether it holds."""
         token = self.token
-        answer = self.evaluated(ExpressionReader(self, {}).either(), token)
+        answer = self.evaluate(ExpressionReader(self, {}).disjunction(), token)
         if not isinstance(answer, bool):
             self.fail(f"this gives {answer!r:.60}; it must give true or false", token)
         self.expect_end(expected, end)
@@ -319,11 +316,11 @@ class Reader:
     # --- names with indices ---
 
     def name(self, expected: str) -> str:
-        """Read the name of an attribute: ``digit[i + 1]`` is the name ``digit_2`` if `i` is 1."""
-        return self.indexed(self.plain_name(expected))
+        """Read the name of an attribute: ``digit[i + 1]`` gives ``digit_2`` if `i` is 1."""
+        return self.add_indices(self.plain_name(expected))
 
     def names(self, expected: str) -> list[str]:
-        """Read the name of an attribute, or those of a family such as ``digit[1..4]``."""
+        """Read the name of an attribute, or the names of a family such as ``digit[1..4]``."""
         names = [self.plain_name(expected)]
         if self._is_index():
             self.take()
@@ -336,17 +333,17 @@ class Reader:
                 names = [f"{name}_{text}" for name in names for text in texts]
         return names
 
-    def indexed(self, name: str) -> str:
-        """Return a name with the indices that may come next."""
+    def add_indices(self, name: str) -> str:
+        """Read the indices after a name, if any; return the name with its indices."""
         if not self._is_index():
             return name
-        self.deeper("indices nest")
+        self.enter_bracket("indices nest")
         self.take()
         self.lookups += 1
         indices = self.listing("]", lambda: self._index_text(self.value()))
         self.depth -= 1
         if not indices:
-            self.missing("an index", self.tokens[self.index - 1])
+            self.fail_expected("an index", self.tokens[self.index - 1])
         indexed = "_".join([name, *indices])
         if len(indexed) > MAX_NAME:
             self.fail(f"this name has more than {MAX_NAME:,} characters")
@@ -354,22 +351,23 @@ class Reader:
         return indexed
 
     def _is_index(self) -> bool:
-        """Return whether the next token opens indices, not the parameters of a rule."""
-        return self.is_sign("[") and self.ahead(2) != "="
+        """Return whether indices come next, not the parameters of a rule."""
+        return self.is_sign("[") and self.peek(2) != "="
 
     def _index_text(self, value: object) -> str:
+        """Return the text of an index in a name; the components of a tuple joined by ``_``."""
         if isinstance(value, tuple) and value:
             return "_".join(self._index_text(part) for part in value)
         if not (is_integer(value) or (isinstance(value, str) and value)):
-            self.fail(f"an index is a whole number or a word; got {value!r:.60}")
+            self.fail(f"an index is an integer or a word; got {value!r:.60}")
         return str(value)
 
     # --- sets ---
 
     def subset(self, loop: bool = False) -> Sequence[Hashable]:
-        """Read ``{v, v, 0..9}``, ``{2 * i for i in 0..4}``, ``0..9`` or a variable that is a set.
+        """Read ``{v, v, 0..9}``, ``{2 * i for i in 0..4}``, ``0..9`` or a variable of type set.
 
-        The range of a `loop` may be empty.
+        A range may be empty in a `loop`.
         """
         literals = self.literals()
         if literals is not None:
@@ -383,10 +381,10 @@ class Reader:
         if not self.is_sign("{"):
             values = self._values(loop) if token.kind in ("word", "number", "sign") else ()
             if not isinstance(values, range):
-                self.missing("'{'", token)
+                self.fail_expected("'{'", token)
             return values
         loop_at, end = self._loop_of_bracket()
-        self.deeper("sets nest")
+        self.enter_bracket("sets nest")
         if loop_at:
             passes = self._comprehension(loop_at, end)
             values = list(dict.fromkeys(value for _ in passes for value in self._values()))
@@ -399,6 +397,7 @@ class Reader:
         return values
 
     def _values(self, loop: bool = False) -> Sequence[Hashable]:
+        """Read an element of a set: a value, a range, or a set."""
         token = self.token
         if self.is_sign("{"):  # a set of indices
             return self.subset()
@@ -407,7 +406,7 @@ class Reader:
             return first if isinstance(first, ValueSet) else [first]
         last = self.value()
         if type(first) is not int or type(last) is not int or not first - loop <= last:
-            self.fail("a range goes up between whole numbers, such as 0..9", token)
+            self.fail("a range goes up between integers, such as 0..9", token)
         if last - first >= MAX_RANGE:
             self.fail(f"this range has more than {MAX_RANGE:,} values", token)
         self.take_steps(LISTED * (last - first + 1))
@@ -424,15 +423,15 @@ class Reader:
         return self.listing(")", item)
 
     def _loop_of_bracket(self) -> tuple[int, int]:
-        """Return where the ``for`` and the end of the bracket that comes next are; 0 if none."""
+        """Return the indices of ``for`` in the current bracket, and of its end; 0 if none."""
         source = self.source
         if not source.has_loops:
             return 0, 0
-        end = source.closing(self.index)
+        end = source.closing_bracket(self.index)
         return source.find(self.index + 1, end, "for"), end
 
     def _comprehension(self, loop_at: int, end: int) -> Iterator[None]:
-        """Seek `f` of ``(f for i in ...)`` once for each value, at last the end of the bracket."""
+        """Move to `f` of ``(f for i in ...)`` for each value of `i`, then after the bracket."""
         outer, start = self.scope, self.index + 1
         for _ in self.bindings(loop_at + 1, end):
             self.read_again(loop_at - start)
@@ -444,11 +443,11 @@ class Reader:
         self.seek(end + 1)
 
     def bindings(self, start: int, end: int) -> Iterator[Mapping[str, Any]]:
-        """Set the variables of ``i in 1..4, j in {a, b} where i < j`` to their values, in turn.
+        """Yield the scope for each value of ``i in 1..4, j in {a, b} where i < j``.
 
         Parameters
         ----------
-        start, end : indices of tokens; the reader stays where the last value was read
+        start, end : indices of the first token, and after the last
         """
         where = self.source.find(start, end, "where") or end
         stops = [*self.source.commas(start, where), where]
@@ -459,15 +458,16 @@ class Reader:
             name = self.word("the name of a variable")
             self.expect("in")
             binders.append((name, self.index, stop))
-        yield from self._bound(binders, where + 1 if where < end else 0, end, self.scope)
+        yield from self._nested_bindings(binders, where + 1 if where < end else 0, end, self.scope)
 
-    def _bound(
+    def _nested_bindings(
         self,
         binders: Sequence[tuple[str, int, int]],
         where: int,
         end: int,
         scope: Mapping[str, Any],
     ) -> Iterator[Mapping[str, Any]]:
+        """Yield the scopes of nested loops, given by name and the indices of the range."""
         self.scope = scope
         if not binders:
             self.read_again(end - where if where else 0)
@@ -482,11 +482,11 @@ class Reader:
         values = self.subset(loop=True)
         self.expect_end("',' or 'where'", stop)
         for value in values:
-            yield from self._bound(binders[1:], where, end, {**scope, name: value})
+            yield from self._nested_bindings(binders[1:], where, end, {**scope, name: value})
 
 
-class _Replaced(NamedTuple):
-    """The end of tokens of a condition, and their texts in its standard form and its pattern."""
+class _ReplacedTokens(NamedTuple):
+    """The end of replaced tokens, and their texts in standard form and in the pattern."""
 
     end: int
     text: str
@@ -494,13 +494,13 @@ class _Replaced(NamedTuple):
 
 
 class ExpressionReader:
-    """Recursive descent: `either`, `both`, `negation`, `comparison`, `sum`, `product`, `operand`.
+    """A recursive descent parser of expressions, with a method for each precedence.
 
     Parameters
     ----------
-    reader : at the first token of the expression
-    names : the content of each name that may be used, mostly its index; None where words that are
-        no variables are texts, as in sets and indices
+    reader : its current token is the first of the expression
+    names : the content of each known name, mostly its index; None where unknown words are texts,
+        as in sets and indices
     """
 
     def __init__(self, reader: Reader, names: Mapping[str, Any] | None) -> None:
@@ -509,12 +509,12 @@ class ExpressionReader:
         self.depth = 0
         self.operands = 0
         self._start = reader.index
-        self._replaced: dict[int, _Replaced] = {}
-        #: Whether and, or, not stand outside brackets (a rule's ``and`` would take them apart).
+        self._replaced: dict[int, _ReplacedTokens] = {}
+        #: Whether there is an and, or, not outside brackets (within a rule, brackets are needed).
         self.loose = False
 
     def texts(self) -> tuple[str, str]:
-        """Return the text that was read, in standard form, and its pattern: indices for names."""
+        """Return the standard form of the text, and the pattern, which has indices for names."""
         texts, pattern = [], []
         index, tokens = self._start, self.reader.tokens
         while index < self.reader.index:
@@ -527,17 +527,17 @@ class ExpressionReader:
                 index, text, in_pattern = replaced
                 pattern.append(in_pattern)
             texts.append((text, kind == "sign"))
-        return spaced(texts), " ".join(pattern)
+        return join_tokens(texts), " ".join(pattern)
 
     def _replace(self, start: int, text: str, pattern: str | None = None) -> None:
-        replaced = _Replaced(self.reader.index, text, text if pattern is None else pattern)
-        self._replaced[start] = replaced
+        """Replace the tokens from `start` to the current one in `texts`."""
+        self._replaced[start] = _ReplacedTokens(self.reader.index, text, pattern or text)
 
-    def either(self) -> Expression:
+    def disjunction(self) -> Expression:
         """Read ``x or y or ...``."""
-        return self._logical("or", self.both)
+        return self._logical("or", self.conjunction)
 
-    def both(self) -> Expression:
+    def conjunction(self) -> Expression:
         """Read ``x and y and ...``."""
         return self._logical("and", self.negation)
 
@@ -552,7 +552,7 @@ class ExpressionReader:
         """Read ``not x`` or a comparison."""
         if self.reader.accept("not"):
             self.loose |= self.depth == 0
-            return Expression("not", (self._nested(self.negation),))
+            return Expression("not", (self._read_nested(self.negation),))
         return self.comparison()
 
     def comparison(self) -> Expression:
@@ -566,13 +566,13 @@ class ExpressionReader:
             elif reader.token.text in ("in", "not") and reader.token.kind == "word":
                 negated = bool(reader.accept("not"))
                 reader.expect("in")
-                tests.append(Membership(frozenset(self._members()), negated))
+                tests.append(Membership(frozenset(self._read_members()), negated))
                 terms.append(Expression("constant"))
             else:
                 break
         return Expression("compare", tuple(terms), tuple(tests)) if tests else terms[0]
 
-    def _members(self) -> Sequence[Hashable]:
+    def _read_members(self) -> Sequence[Hashable]:
         start, lookups = self.reader.index, self.reader.lookups
         values = self.reader.subset()
         if self.reader.lookups > lookups:
@@ -601,7 +601,7 @@ class ExpressionReader:
         if self.operands > MAX_OPERANDS:
             self.reader.fail(f"this condition has more than {MAX_OPERANDS} operands", token)
         if token.text == "-" and token.kind == "sign":
-            return Expression("negative", (self._nested(self.operand),))
+            return Expression("negative", (self._read_nested(self.operand),))
         if token.text == "(" and token.kind == "sign":
             return self._brackets()
         if token.kind == "number":
@@ -612,16 +612,16 @@ class ExpressionReader:
             return _constant(CONSTANTS[token.text])
         if token.kind not in ("word", "name") or (self.names is None and token.text in KEYWORDS):
             expected = "a number, a name or '('" if self.names is not None else "a value"
-            self.reader.missing(expected, token)
+            self.reader.fail_expected(expected, token)
         return self._name(token)
 
     def _name(self, token: Token) -> Expression:
-        """Return a word as an expression: a component, the value of a variable, or a text."""
+        """Return the expression of a word: a name, the value of a variable, or a text."""
         start = self.reader.index - 1
         known, value = self.reader.variable(token)
         name = token.text.strip("`") if not known else value
         if isinstance(name, str):
-            name = self.reader.indexed(name)
+            name = self.reader.add_indices(name)
         indexed = self.reader.index > start + 1
         if self.names is not None and isinstance(name, str) and name in self.names:
             content = self.names[name]
@@ -630,19 +630,18 @@ class ExpressionReader:
             self._replace(start, written, f"${content}" if is_integer(content) else written)
             return Expression("name", content=content)
         if known and not indexed:
-            self._replace(start, _literal(value))
+            self._replace(start, _literal_text(value))
             return _constant(value)
         if self.names is None:
-            self._check_minus(token)
+            first = token.text.split("-")[0]
+            if first != token.text and self.reader.variable(token._replace(text=first))[0]:
+                self.reader.fail(
+                    f"{token.text!r} is one word: a minus takes spaces around it", token
+                )
             return _constant(name)
-        self._unknown(token, name)
+        self._fail_unknown_name(token, name)
 
-    def _check_minus(self, token: Token) -> None:
-        first = token.text.split("-")[0]
-        if first != token.text and self.reader.variable(token._replace(text=first))[0]:
-            self.reader.fail(f"{token.text!r} is one word: a minus takes spaces around it", token)
-
-    def _unknown(self, token: Token, name: str) -> NoReturn:
+    def _fail_unknown_name(self, token: Token, name: str) -> NoReturn:
         if self.reader.token.text == "(":
             self.reader.fail(
                 f"{name!r}: functions are not known here; give a function of your own instead "
@@ -656,20 +655,22 @@ class ExpressionReader:
         self.reader.fail(f"unknown name {name!r}{hint}{spaces}{quotes}", token)
 
     def _brackets(self) -> Expression:
-        part = self.sum if self.names is None else self.either
+        part = self.sum if self.names is None else self.disjunction
         parts: list[Expression] = []
         comma = False
         while self.reader.token.text != ")":
-            parts.append(self._nested(part))
+            parts.append(self._read_nested(part))
             if not self.reader.accept(","):
                 break
             comma = True
         self.reader.expect(")")
         return Expression("tuple", tuple(parts)) if comma or not parts else parts[0]
 
-    def _nested(self, part: Callable[[], Expression]) -> Expression:
+    def _read_nested(self, part: Callable[[], Expression]) -> Expression:
         self.depth += 1
-        self.reader.deeper("this condition nests" if self.names is not None else "tuples nest")
+        self.reader.enter_bracket(
+            "this condition nests" if self.names is not None else "tuples nest"
+        )
         result = part()
         self.reader.depth -= 1
         self.depth -= 1
@@ -680,13 +681,13 @@ def _constant(value: Any) -> Expression:
     return Expression("constant", content=value)
 
 
-def _literal(value: Hashable) -> str:
-    """Write a value as conditions take it: texts in quotes."""
+def _literal_text(value: Hashable) -> str:
+    """Return the text of a value in a condition: strings in quotes."""
     if isinstance(value, str):
         return json.dumps(value)
     if is_integer(value) and value >= 0:
         return str(value)
     if isinstance(value, tuple):
-        inside = ", ".join(map(_literal, value))
+        inside = ", ".join(map(_literal_text, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     return standard_text(show_value(value))

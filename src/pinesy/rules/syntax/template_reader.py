@@ -1,8 +1,7 @@
 """Templates: ``let``, ``for``, ``when``, ``define``, macros and ``include`` in ``.rules`` text.
 
-A template is its tokens, read again with other values of its variables. The statements in it are
-read by a function that knows nothing of templates. Unfinished passes are kept in a list of frames,
-not on Python's stack.
+The tokens of a template are read once for each value of its variables, by a function that does not
+know templates. A list of frames replaces recursion.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,11 +21,11 @@ STATEMENTS = frozenset(
     ["attribute", "define", "for", "function", "if", "iff", "include", "joint", "let"]
     + ["number", "product", "version", "when"]
 )
-#: Words that are no macros, though a bracket may follow.
+#: Words before a bracket that are not macros.
 _NO_MACROS = KEYWORDS | STATEMENTS | {"of"}
 #: The sign between the header of a loop, a condition or a macro and its body.
 _AFTER_HEADER = (":", "{")
-#: Calls of macros, and files, that may be open at the same time.
+#: Nested calls of macros, and nested included files, at most.
 MAX_CALLS, MAX_FILES = 200, 50
 
 
@@ -41,7 +40,7 @@ class _Body:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The passes through a body: the scopes that remain, and where to continue afterwards."""
+    """A template that is being read: its remaining scopes, and where to continue afterwards."""
 
     body: _Body
     scopes: Iterator[Mapping[str, Any]]
@@ -52,15 +51,15 @@ class _Frame:
 
 
 class TemplateReader:
-    """Reads a text to its end, statement by statement, and expands templates.
+    """Reads all statements of a text, and expands templates.
 
     Parameters
     ----------
-    reader : at the start of the text
-    read_statements : reads a statement that is no template from the reader, or, if it is called
-        with true, all statements up to the next template
-    directory : the one that included files must be in; None if there are none
-    file : the file of the text, None if it has none; included files are beside it
+    reader : a reader of the text
+    read_statements : reads one statement that is not a template; called with True, all statements
+        up to the next template
+    directory : the directory of included files; None if none may be included
+    file : the file of the text, if any; names of included files are relative to it
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class TemplateReader:
         self._included: set[Path] = set()
 
     def read(self) -> None:
-        """Read to the end."""
+        """Read the whole text."""
         reader = self.reader
         templates = {
             "define": self._define,
@@ -91,21 +90,21 @@ class TemplateReader:
         try:
             while self._frames or reader.token.kind != "end":
                 if self._frames and reader.index >= self._frames[-1].body.end:
-                    self._pass()
+                    self._start_next_pass()
                     continue
                 kind, text, _start = reader.token
                 if kind == "word" and text in templates:
                     reader.take()
                     templates[text]()
-                elif kind == "word" and text not in _NO_MACROS and reader.ahead() == "(":
-                    self._call()
+                elif kind == "word" and text not in _NO_MACROS and reader.peek() == "(":
+                    self._expand_macro()
                 else:
                     self._read_statements(not self._frames)
         except DomainError as error:  # such as of the budget
             reader.fail(str(error))
 
-    def _pass(self) -> None:
-        """Begin the next pass of the innermost template, or continue after it."""
+    def _start_next_pass(self) -> None:
+        """Read the innermost template with its next scope, or continue after it."""
         reader = self.reader
         frame = self._frames[-1]
         scope = next(frame.scopes, None)
@@ -126,16 +125,16 @@ class TemplateReader:
         is_macro: bool = False,
         file: Path | None = None,
     ) -> None:
-        """Begin the passes through a body, and continue here afterwards."""
+        """Read a body once for each scope, and continue here afterwards."""
         reader = self.reader
         back = (reader.source, reader.index)
         self._frames.append(_Frame(body, scopes, back, reader.scope, is_macro, file))
-        self._pass()
+        self._start_next_pass()
 
     # --- variables, loops, choices ---
 
     def _let(self) -> None:
-        """Read ``let k = 4``: for the whole text, or for the body of the template around it."""
+        """Read ``let k = 4``: a global variable, or a local one inside a template."""
         reader = self.reader
         token = reader.token
         name = reader.word("the name of a variable")
@@ -143,18 +142,19 @@ class TemplateReader:
         if name in (reader.scope if local else reader.constants):
             reader.fail(f"the variable {name!r} has a value already", token)
         reader.expect("=")
-        value = self._assigned()
+        value = self._read_assigned_value()
         if local:
             reader.take_steps(len(reader.scope))
             reader.scope = {**reader.scope, name: value}
         else:
             reader.constants[name] = value
 
-    def _assigned(self) -> Any:
+    def _read_assigned_value(self) -> Any:
+        """Read the value or the set that a variable is set to."""
         reader = self.reader
         start, token = reader.index, reader.token
         if not reader.is_sign("{"):
-            value = reader.evaluated(ExpressionReader(reader, None).either(), token)
+            value = reader.evaluate(ExpressionReader(reader, None).disjunction(), token)
             if reader.token.text != "..":
                 return value
             reader.seek(start)
@@ -179,17 +179,17 @@ class TemplateReader:
         self._push(body, iter([reader.scope] if holds else []))
 
     def _body(self) -> tuple[int, _Body, int]:
-        """Return the index of the end of the header, the body, and the index after it."""
+        """Return the index after the header, the body, and the index after the body."""
         reader = self.reader
         source, start = reader.source, reader.index
         head = source.find_sign(start, *_AFTER_HEADER)
         if not head:
             reader.fail("expected ':' and a statement, or statements in {...}, after this")
         if source.is_sign(head, "{"):
-            end = source.closing(head)
+            end = source.closing_bracket(head)
             reader.take_steps(head - start)
             return head, _Body(source, head + 1, end), end + 1
-        end = _statement_end(source, head + 1)
+        end = _find_statement_end(source, head + 1)
         reader.take_steps(end - start)
         return head, _Body(source, head + 1, end), end
 
@@ -209,12 +209,12 @@ class TemplateReader:
             reader.fail(f"two parameters of {name!r} have one name", token)
         start = reader.index
         reader.expect("{")
-        end = reader.source.closing(start)
+        end = reader.source.closing_bracket(start)
         self._macros[name] = parameters, _Body(reader.source, start + 1, end)
         reader.seek(end + 1)
 
-    def _call(self) -> None:
-        """Read ``same(a[1], a[2])`` and enter the macro."""
+    def _expand_macro(self) -> None:
+        """Read ``same(a[1], a[2])``, and then the body of the macro."""
         reader = self.reader
         token = reader.take()
         if token.text not in self._macros:
@@ -222,7 +222,10 @@ class TemplateReader:
             reader.fail(f"no macro {token.text!r:.60} is defined before this{hint}", token)
         parameters, body = self._macros[token.text]
         reader.expect("(")
-        arguments = reader.listing(")", self._argument)
+        # An argument is a value, or the name of an attribute in backquotes.
+        arguments = reader.listing(
+            ")", lambda: reader.name("a name") if reader.token.kind == "name" else reader.value()
+        )
         if len(arguments) != len(parameters):
             signature = f"{token.text!r} takes ({', '.join(parameters)})"
             reader.fail(f"{signature}; got {len(arguments)} arguments", token)
@@ -236,24 +239,18 @@ class TemplateReader:
         scope = dict(zip(parameters, arguments, strict=True))
         self._push(body, iter([scope]), is_macro=True)
 
-    def _argument(self) -> Any:
-        """Read an argument of a macro: a value, or the name of an attribute."""
-        reader = self.reader
-        is_name = reader.token.kind == "name"
-        return reader.name("a name") if is_name else reader.value()
-
     # --- files ---
 
     def _include(self) -> None:
-        """Read ``include "other.rules"`` and enter that file, the first time it is named."""
+        """Read ``include "other.rules"``, and then the file, if it was not included before."""
         reader = self.reader
         token = reader.take()
         if token.kind != "string":
-            reader.missing("a file's name in quotes", token)
+            reader.fail_expected("a file's name in quotes", token)
         if any(frame.file is None for frame in self._frames):
             reader.fail("include is allowed only outside loops, conditions and macros", token)
         name = reader.string(token)
-        path = self._located(name, token)
+        path = self._included_path(name, token)
         files = [file for file in (self._file, *(f.file for f in self._frames)) if file is not None]
         if path in files:
             chain = " -> ".join(f.name for f in [*files[files.index(path) :], path])
@@ -273,8 +270,8 @@ class TemplateReader:
         body = _Body(source, 0, len(source.tokens) - 1)
         self._push(body, iter([reader.scope]), file=path)
 
-    def _located(self, name: str, token: Token) -> Path:
-        """Return the path of an included file, which is inside the directory of the first one."""
+    def _included_path(self, name: str, token: Token) -> Path:
+        """Return the path of an included file, which must be inside the directory."""
         reader = self.reader
         if self._directory is None:
             reader.fail(
@@ -303,15 +300,15 @@ class TemplateReader:
         return path
 
 
-def _statement_end(source: TokenizedText, start: int) -> int:
-    """Return the index after the statement that starts at an index, without reading it."""
+def _find_statement_end(source: TokenizedText, start: int) -> int:
+    """Return the index after the statement that starts at `start`, without parsing it."""
     last = len(source.tokens) - 1
     while source.tokens[start].text in ("for", "when", "define"):
         head = source.find_sign(start + 1, *_AFTER_HEADER)
         if not head or source.is_sign(head, "{"):
-            return source.closing(head) + 1 if head else last
+            return source.closing_bracket(head) + 1 if head else last
         start = head + 1
-    for index in source.outside(start, last):
+    for index in source.outside_brackets(start, last):
         if source.is_sign(index, "}"):
             return index
         # A word after an operand, where no other word can be, starts the next statement.

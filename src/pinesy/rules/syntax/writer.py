@@ -1,4 +1,4 @@
-"""Names, values and subsets as they are written in text."""
+"""The written form of names, values and subsets."""
 
 import json
 import math
@@ -9,18 +9,18 @@ from pinesy._common.validation import cut_repr
 from pinesy.exceptions import DomainError
 from pinesy.rules.syntax.lexer import KEYWORDS, MAX_DEPTH, MAX_DIGITS, MAX_RANGE, WORD
 
-#: Values after which a long subset goes on in a new line.
+#: Values in a line of a long subset.
 LINE_VALUES = 20
 _BARE = re.compile(WORD)
 
 
 def format_name(name: str) -> str:
-    """Return an attribute's name as it is written: bare if it is a word, else in backquotes."""
+    """Return the written form of a name: as it is if it is a word, else in backquotes."""
     return name if _is_word(name) else f"`{name}`"
 
 
 def format_value(value: object, depth: int = 0) -> str:
-    """Return a domain value as it is written in text; raise `DomainError` if it cannot be.
+    """Return the written form of a value; raise `DomainError` if it has none.
 
     Examples
     --------
@@ -40,17 +40,15 @@ def format_value(value: object, depth: int = 0) -> str:
         inside = ", ".join(format_value(part, depth + 1) for part in value)
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     kind = type(value).__name__
-    described = (
-        f"the value {cut_repr(value)} of type {kind}" if kind != "int" else "a huge whole number"
-    )
+    described = f"the value {cut_repr(value)} of type {kind}" if kind != "int" else "a huge integer"
     raise DomainError(
-        f"{described} has no written form; files hold text, whole numbers of up to {MAX_DIGITS} "
+        f"{described} has no written form; files hold text, integers of up to {MAX_DIGITS} "
         f"digits, finite decimals, true, false, none, and tuples of these up to {MAX_DEPTH} deep"
     )
 
 
 def format_subset(values: Sequence[Hashable]) -> str:
-    """Write a subset as ``{a, b, 0..9}``; runs of three and more whole numbers become ranges."""
+    """Return a subset as ``{a, b, 0..9}``; runs of at least three integers become ranges."""
     runs = runs_of(values, MAX_RANGE)
     parts = ["..".join(map(show_value, dict.fromkeys((run[0], run[-1])))) for run in runs]
     lines = [", ".join(parts[i : i + LINE_VALUES]) for i in range(0, len(parts), LINE_VALUES)]
@@ -66,12 +64,12 @@ def show_value(value: Hashable) -> str:
 
 
 def equation_text(name: str, value: Hashable) -> str:
-    """Return that an attribute has a value, such as ``rain = yes``."""
+    """Return the text of a name and its value, such as ``rain = yes``."""
     return f"{format_name(name)} = {show_value(value)}"
 
 
 def runs_of(values: Sequence[Hashable], most: float = math.inf) -> list[list[Hashable]]:
-    """Return values as runs of whole numbers, of three to so many, or alone.
+    """Group values: runs of 3 to `most` successive integers, other values alone.
 
     Examples
     --------
@@ -80,22 +78,22 @@ def runs_of(values: Sequence[Hashable], most: float = math.inf) -> list[list[Has
     """
     runs: list[list[Hashable]] = []
     for value in values:
-        if runs and len(runs[-1]) < most and _follows(runs[-1][-1], value):
+        if runs and len(runs[-1]) < most and _is_successor(runs[-1][-1], value):
             runs[-1].append(value)
         else:
             runs.append([value])
     return [part for run in runs for part in ([run] if len(run) > 2 else [[v] for v in run])]
 
 
-def _follows(value: Hashable, after: Hashable) -> bool:
+def _is_successor(value: Hashable, after: Hashable) -> bool:
     return type(value) is int and type(after) is int and after == value + 1
 
 
 def is_run(values: Sequence[Hashable]) -> bool:
-    """Return whether the values are whole numbers that follow each other."""
-    return all(map(_follows, values, values[1:]))
+    """Return whether the values are successive integers."""
+    return all(map(_is_successor, values, values[1:]))
 
 
 def _is_word(text: str) -> bool:
-    """Return whether a name or value can be written as it is, without quotes."""
+    """Return whether a name or value can be written without quotes."""
     return _BARE.fullmatch(text) is not None and text not in KEYWORDS
