@@ -18,7 +18,7 @@ from pinesy.evidence.targets import Target, rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
 from pinesy.learning.evaluate import final_values
-from pinesy.learning.learning_arguments import Tolerance, resolve, resolve_groups
+from pinesy.learning.learning_arguments import Tolerance, resolve_groups, tolerances_by_set
 from pinesy.model.perceptions import (
     RawSamples,
     Transform,
@@ -445,7 +445,7 @@ def _check_choice(
             "tolerance and validation are both given; tolerances are either given or chosen by "
             "validation data"
         )
-    resolve(tolerance, targeted)
+    tolerances_by_set(tolerance, targeted)
     resolve_groups(search.get("groups"), targeted)
 
 
