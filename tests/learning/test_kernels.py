@@ -1,6 +1,5 @@
 """The compiled loops of learning on any premise degrees, against fractions and definitions."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -191,7 +190,9 @@ def test_chunks_of_a_system() -> None:
         counts = merged.samples, merged.reliable, merged.smallest
         assert counts == (whole.samples, whole.reliable, whole.smallest)
     nabla = np.full(300, np.nan)
-    replace(samples.system, nabla=nabla).distances(100, 250)
+    system = SampleSystems(samples.degrees, samples.target, samples.partition)
+    system.nabla = nabla
+    system.measure(100, 250)
     assert nabla[100:250].tolist() == samples.nabla[100:250].tolist()
     assert np.isnan(nabla[:100]).all()
     assert np.isnan(nabla[250:]).all()
