@@ -102,13 +102,15 @@ def test_images_are_bent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_displacements_are_smooth() -> None:
-    bends = module._bends(400, np.random.default_rng(0), 1.0).numpy() * 14  # in pixels
-    assert bends.shape == (400, 28, 28, 2)
-    corner = bends[:, 0, 0]
+    displacements = (
+        module._displacements(400, np.random.default_rng(0), 1.0).numpy() * 14
+    )  # in pixels
+    assert displacements.shape == (400, 28, 28, 2)
+    corner = displacements[:, 0, 0]
     assert corner.std() == pytest.approx(module.DISPLACEMENT, rel=0.1)
     assert abs(np.corrcoef(corner[:, 0], corner[:, 1])[0, 1]) < 0.2
-    assert np.abs(np.diff(bends, axis=1)).std() < 0.3 * module.DISPLACEMENT
-    assert abs(np.corrcoef(corner[:, 0], bends[:, -1, -1, 0])[0, 1]) < 0.2
+    assert np.abs(np.diff(displacements, axis=1)).std() < 0.3 * module.DISPLACEMENT
+    assert abs(np.corrcoef(corner[:, 0], displacements[:, -1, -1, 0])[0, 1]) < 0.2
 
 
 @pytest.mark.parametrize("strength", [-0.1, 4.1, float("nan"), True, "a"])
