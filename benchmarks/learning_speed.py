@@ -20,7 +20,7 @@ from pinesy.engine.program import Program
 from pinesy.evidence.targets import Target
 from pinesy.learning import LearningResult, learn_batches
 from pinesy.learning.learning_arguments import TrainingBatch
-from pinesy.learning.sample_passes import Measured
+from pinesy.learning.sample_passes import BatchPasses
 from pinesy.learning.stages import CascadeStages
 from pinesy.problems import addition, addition_labels, sudoku, sudoku_labels
 from pinesy.rulebase.cascade import as_cascade
@@ -78,17 +78,17 @@ def distances(kind: str, n: int) -> Line:
     stage = CascadeStages(cascade, ["c_1"]).stage(1, None)
     target = Target.of(labels_of(x) if kind == "labels" else graded, rules.output)
     batch = TrainingBatch(n, {"a_1": x[:, :10], "a_2": x[:, 10:]}, {"c_1": target})
-    measured = Measured(stage, batch)
+    passes = BatchPasses(stage, batch)
     given = (*premise_degrees(rules, x), cell_targets(rules, target), rules.partition.signs)
     times = best_times(
         {
-            "ours": measured.measure,
+            "ours": passes.measure,
             "the paper's formula": partial(plain_formulas.sample_distances, *given),
             "the paper's formula, tuned": partial(paper_formulas.sample_distances, *given),
         }
     )
     found = [f.sample_distances(*given) for f in (plain_formulas, paper_formulas)]
-    difference = max(np.abs(measured.nabla["c_1"] - other).max() for other in found)
+    difference = max(np.abs(passes.nabla["c_1"] - other).max() for other in found)
     ours, note = times.pop("ours"), f"largest difference {difference:.0e}"
     return Line(SECTION, f"distances, {kind}, {n:,} samples", ours, n, times, note=note)
 

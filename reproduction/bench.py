@@ -13,8 +13,8 @@ from pinesy import Attribute, transforms
 from pinesy._common.validation import FloatArray
 from pinesy.concepts.concept_check import ConceptCheck, check_concepts
 from pinesy.learning import LearningResult, ToleranceSearch, candidate_tolerances, search_tolerances
-from pinesy.learning.evaluate import answers
-from pinesy.learning.learning_arguments import members
+from pinesy.learning.evaluate import final_values
+from pinesy.learning.learning_arguments import batch_of, matching_sets
 from pinesy.problems import addition, addition_labels, explained_sums
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import TIMED, Stopwatch, environment, peak_memory
@@ -177,7 +177,7 @@ def _nothing_learned() -> dict[str, Any]:
 
 def _reliable(result: LearningResult, group: str) -> list[float]:
     """Return the least, mean and largest number of samples that a set was learned from."""
-    names = members(group, list(result.sets))
+    names = matching_sets(group, list(result.sets))
     numbers = np.array([result[name].n_reliable for name in names])
     return [int(numbers.min()), float(numbers.mean()), int(numbers.max())]
 
@@ -188,7 +188,8 @@ def _judged(cascade: Cascade, inputs: FloatArray, targets: Mapping[str, Any]) ->
     A sample is undecided if one of its outputs has several most possible values, which is an error;
     records call it ambiguous.
     """
-    batch, indices_by_output = answers(cascade, inputs, targets)
+    batch = batch_of(cascade, inputs, targets)
+    indices_by_output = final_values(cascade, batch.targets)
     inference = cascade.infer(batch.known, list(indices_by_output))
     right, undecided = np.ones(batch.n, np.bool_), np.zeros(batch.n, np.bool_)
     for name, positions in indices_by_output.items():

@@ -1,6 +1,5 @@
 """The compiled loops of learning on any premise degrees, against fractions and definitions."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,10 +29,10 @@ class Samples:
         self.degrees = degrees
         self.target = target
         self.n = degrees.shape[1]
-        self.system = SampleSystems.of(degrees, target, partition)
+        self.system = SampleSystems(degrees, target, partition)
         self.nabla = self.system.nabla
         self.nabla[:] = np.nan
-        self.system.distances(0, self.n)
+        self.system.measure(0, self.n)
 
     @property
     def equations(self) -> list[EquationSystem]:
@@ -46,7 +45,7 @@ class Samples:
         return self.system.summary(begin, self.n if end is None else end, tau)
 
     def stacked(self, fronts: Fronts, tau: float = INF) -> float:
-        return self.system.stacked(0, self.n, tau, fronts)
+        return self.system.stacked_distance(0, self.n, tau, fronts)
 
 
 def random_partition(rng: np.random.Generator) -> Partition:
@@ -89,7 +88,7 @@ def test_binary_fractions_to_the_last_bit(seed: int, n: int, graded: bool) -> No
     samples = random_samples(seed, n, 16, graded)
     found = exact(samples, 16)
     assert samples.nabla.tolist() == floats(found.nablas).tolist()
-    repaired = samples.system.repaired(0, n)
+    repaired = samples.system.repaired_targets(0, n)
     assert repaired.T.tolist() == floats(found.repaired).tolist()
     fronts = samples.learn().fronts
     distance = samples.stacked(fronts)
@@ -102,7 +101,7 @@ def test_decimals(seed: int, n: int, graded: bool, grid: int) -> None:
     samples = random_samples(seed, n, grid, graded)
     found = exact(samples, grid)
     assert samples.nabla == pytest.approx(floats(found.nablas), abs=CLOSE)
-    repaired = samples.system.repaired(0, n)
+    repaired = samples.system.repaired_targets(0, n)
     assert np.abs(repaired.T - floats(found.repaired)).max() < CLOSE
     fronts = samples.learn().fronts
     distance = samples.stacked(fronts)
@@ -121,7 +120,7 @@ def test_every_number_of_many_samples(n: int, graded: bool) -> None:
         samples = random_samples(seed, n, (10, 100, 2**30)[seed % 3], graded)
         equations = samples.equations
         assert samples.nabla.tolist() == [one.distance for one in equations]
-        repaired = samples.system.repaired(0, n)
+        repaired = samples.system.repaired_targets(0, n)
         assert repaired.T.tolist() == [one.lowest_approximation.tolist() for one in equations]
         tau = float(np.median(samples.nabla)) + 0.01
         for limit in (INF, tau):
@@ -153,7 +152,7 @@ def test_the_order_of_samples_changes_nothing() -> None:
 def test_the_fronts_are_those_of_all_pairs() -> None:
     for seed in range(40):
         samples = random_samples(seed, 150, 100, graded=seed % 2 == 0)
-        repaired = samples.system.repaired(0, samples.n)
+        repaired = samples.system.repaired_targets(0, samples.n)
         e = np.stack([side_maxima(samples.partition, row) for row in repaired.T])
         assert samples.learn().fronts.same(pareto_fronts(e, e - samples.degrees.T))
 
@@ -191,7 +190,9 @@ def test_chunks_of_a_system() -> None:
         counts = merged.samples, merged.reliable, merged.smallest
         assert counts == (whole.samples, whole.reliable, whole.smallest)
     nabla = np.full(300, np.nan)
-    replace(samples.system, nabla=nabla).distances(100, 250)
+    system = SampleSystems(samples.degrees, samples.target, samples.partition)
+    system.nabla = nabla
+    system.measure(100, 250)
     assert nabla[100:250].tolist() == samples.nabla[100:250].tolist()
     assert np.isnan(nabla[:100]).all()
     assert np.isnan(nabla[250:]).all()

@@ -60,7 +60,7 @@ def test_a_worker_dies_between_the_passes(
 ) -> None:
     """All that it held is gone: batches, programs, fronts."""
     _, client = started
-    do_pass = module.OnCluster.second_pass
+    do_pass = module.ClusterSamples.second_pass
     killed: list[int] = []
 
     def kill_and_go_on(samples: Any, *arguments: Any) -> Any:
@@ -70,7 +70,7 @@ def test_a_worker_dies_between_the_passes(
             killed.append(pid)
         return do_pass(samples, *arguments)
 
-    monkeypatch.setattr(module.OnCluster, "second_pass", kill_and_go_on)
+    monkeypatch.setattr(module.ClusterSamples, "second_pass", kill_and_go_on)
     x, y = random_samples(SKIP, 40, seed=11)
     half = [({"a": x["a"][i::2]}, {n: t[i::2] for n, t in y.items()}) for i in range(2)]
     result = learn_distributed(SKIP, half, client=client, tolerance=0.8)

@@ -82,10 +82,10 @@ def test_what_is_kept_from_stage_to_stage() -> None:
     """`z` is inferred once, in the first stage; a learned set is inferred in the next one."""
     targeted = ["b", "c", "d", "e"]
     stages = CascadeStages(SKIP, targeted)
-    assert list(stages) == [1, 2, 3, 4]
+    assert list(stages.members) == [1, 2, 3, 4]
     have: frozenset[str] = frozenset()
     plans = []
-    for index in stages:
+    for index in stages.members:
         stage = stages.stage(index, have)
         have = stage.needed
         plans.append((stage.names, [a.name for a in stage.code.inputs], set(have)))

@@ -55,7 +55,7 @@ def test_a_stage_keeps_what_later_stages_read(problem: tuple[Cascade, list[str]]
     cascade, targeted = problem
     stages, have = CascadeStages(cascade, targeted), set[str]()
     left = set(targeted)
-    for index in stages:
+    for index in stages.members:
         stage = stages.stage(index, have)
         names = set(stage.names)
         left -= names

@@ -122,7 +122,7 @@ def test_gradients_see_together_what_counts_see_apart() -> None:
 def test_gradient_against_differences(seed: int) -> None:
     rng = np.random.default_rng(seed)
     target = Target.of(rng.choice(["yes", "no", "maybe"], 9), Y)
-    loss = LogLoss.of(rng.random((4, 9)), RULES.partition, target, rng.random(9))
+    loss = LogLoss(rng.random((4, 9)), RULES.partition, target, rng.random(9))
     x = rng.random(4)
     here, gradient = loss(x)
     step = 1e-6

@@ -63,7 +63,7 @@ def test_what_is_known_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) ->
     problem = SearchProblem(rules, batch, {}, np.array([0.0]), lambda *_: 0.0)
     first = problem.learn(dict.fromkeys(batch.targets, 0.5))
     measured: list[Any] = []
-    monkeypatch.setattr(sample_passes.Measured, "measure", measured.append)
+    monkeypatch.setattr(sample_passes.BatchPasses, "measure", measured.append)
     second = problem.learn(dict.fromkeys(batch.targets, 0.4))
     assert measured == []
     assert second.cascade == first.cascade == rules

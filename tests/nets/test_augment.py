@@ -74,7 +74,7 @@ def test_black_stays_black_and_comes_in_at_the_edges() -> None:
 
 
 def test_images_move_by_as_much_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BEND", 0.0)
+    monkeypatch.setattr(module, "DISPLACEMENT", 0.0)
     way = centres(augment(dots(500), np.random.default_rng(0))) - centres(dots(1))
     assert np.abs(way).max() < 0.07 * 28 + 0.3
     assert (np.abs(way).max(axis=0) > 0.07 * 28 - 0.3).all()
@@ -84,7 +84,7 @@ def test_images_move_by_as_much_as_is_said(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_images_are_turned_and_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BEND", 0.0)
+    monkeypatch.setattr(module, "DISPLACEMENT", 0.0)
     monkeypatch.setattr(module, "BOUNDS", module.BOUNDS * [1, 1, 0, 0])
     place = centres(augment(dots(500, row=6), np.random.default_rng(0))) - 13.5
     radius, angle = np.hypot(*place.T), np.degrees(np.arctan2(place[:, 1], -place[:, 0]))
@@ -97,18 +97,20 @@ def test_images_are_bent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BOUNDS", module.BOUNDS * 0)
     way = centres(augment(dots(500), np.random.default_rng(0))) - centres(dots(1))
     spread = way.std(axis=0)  # less than that of a pixel: a dot averages over its neighbours
-    assert (spread > 0.4 * module.BEND).all()
-    assert (spread < module.BEND).all()
+    assert (spread > 0.4 * module.DISPLACEMENT).all()
+    assert (spread < module.DISPLACEMENT).all()
 
 
 def test_displacements_are_smooth() -> None:
-    bends = module._bends(400, np.random.default_rng(0), 1.0).numpy() * 14  # in pixels
-    assert bends.shape == (400, 28, 28, 2)
-    corner = bends[:, 0, 0]
-    assert corner.std() == pytest.approx(module.BEND, rel=0.1)
+    displacements = (
+        module._displacements(400, np.random.default_rng(0), 1.0).numpy() * 14
+    )  # in pixels
+    assert displacements.shape == (400, 28, 28, 2)
+    corner = displacements[:, 0, 0]
+    assert corner.std() == pytest.approx(module.DISPLACEMENT, rel=0.1)
     assert abs(np.corrcoef(corner[:, 0], corner[:, 1])[0, 1]) < 0.2
-    assert np.abs(np.diff(bends, axis=1)).std() < 0.3 * module.BEND
-    assert abs(np.corrcoef(corner[:, 0], bends[:, -1, -1, 0])[0, 1]) < 0.2
+    assert np.abs(np.diff(displacements, axis=1)).std() < 0.3 * module.DISPLACEMENT
+    assert abs(np.corrcoef(corner[:, 0], displacements[:, -1, -1, 0])[0, 1]) < 0.2
 
 
 @pytest.mark.parametrize("strength", [-0.1, 4.1, float("nan"), True, "a"])

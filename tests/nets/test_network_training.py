@@ -112,14 +112,14 @@ def test_pytorchs_own_generator_is_left_alone() -> None:
 def orders(monkeypatch: pytest.MonkeyPatch, recipe: Recipe, seed: int) -> list[list[int]]:
     """Return the order in which images are seen, epoch by epoch."""
     seen: list[list[int]] = []
-    batches = module._batches
+    batches = module._split_batches
 
     def noted(order: Any, size: int) -> Any:
         seen.append(order.tolist())
         return batches(order, size)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_batches", noted)
+        patch.setattr(module, "_split_batches", noted)
         trained(recipe=recipe, seed=seed)
     return seen
 
@@ -148,11 +148,11 @@ def test_each_epoch_has_its_learning_rate(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_last_batch_of_one_joins_the_one_before() -> None:
-    cut = [b.tolist() for b in module._batches(torch.arange(9), 4)]
+    cut = [b.tolist() for b in module._split_batches(torch.arange(9), 4)]
     assert cut == [[0, 1, 2, 3], [4, 5, 6, 7, 8]]
-    assert [len(b) for b in module._batches(torch.arange(10), 4)] == [4, 4, 2]
-    assert [len(b) for b in module._batches(torch.arange(3), 1)] == [1, 1, 1]
-    assert [len(b) for b in module._batches(torch.arange(4), 4)] == [4]
+    assert [len(b) for b in module._split_batches(torch.arange(10), 4)] == [4, 4, 2]
+    assert [len(b) for b in module._split_batches(torch.arange(3), 1)] == [1, 1, 1]
+    assert [len(b) for b in module._split_batches(torch.arange(4), 4)] == [4]
     network = PaperCNN(4, seed=0)
     recipe = replace(WITH_DROPOUT, epochs=1)
     assert len(train(network, IMAGES[:9], LABELS[:9], recipe, seed=0).losses) == 1

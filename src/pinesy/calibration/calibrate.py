@@ -1,8 +1,8 @@
-"""`calibrate`: rules whose answers are guaranteed, from samples whose true values are known.
+"""`calibrate`: conformal calibration of rules, on samples whose true values are known.
 
-It chooses what is calibrated, inputs or answers, and counts the scores of the true values of the
-samples (`CalibratedRules.calibrate_more`). A score says how badly a value fits; the p-value of a
-new value is the share of counted scores that are at least as bad (`ConformalTransform`).
+Either inputs or answers are calibrated. The nonconformity scores of the true values are counted
+(`CalibratedRules.calibrate_more`); the p-value of a new value is the share of counted scores that
+are at least as large (`ConformalTransform`).
 """
 
 from collections.abc import Mapping
@@ -45,23 +45,23 @@ def calibrate(
 ) -> CalibratedRules:
     """Calibrate rules on samples whose true values are known, so that their answers are guaranteed.
 
-    The samples must not have been used to train what the evidence comes from. With the true values
-    of all inputs as targets, inputs are calibrated and the rules carry the guarantee to their
-    answers, which is right where the rules are. With true answers, the answers are calibrated:
-    that holds for any rules, even wrong ones. docs/guarantees.md says which to take.
+    The samples must not have been used to train the model that gives the evidence. With the true
+    values of all inputs as targets, inputs are calibrated; the guarantee extends to the answers
+    where the rules hold. With true answers, the answers are calibrated: that guarantee holds for
+    any rules, even wrong ones. docs/guarantees.md compares both.
 
     Parameters
     ----------
     rules : a `Cascade` or a `RuleSet`, or what `learn` returns
-    evidence : of the calibration samples: possibilities, or probabilities (then with
+    evidence : possibilities or probabilities of the calibration samples (probabilities with
         ``transform``, if answers are calibrated)
     targets : by input, or by output, the true values. With both, inputs are calibrated, and the
-        answers tell how often the rules fail.
+        true answers estimate how often the rules fail.
     score, unit, class_conditional, kinds : as `ConformalTransform` takes them
-    weights : of the samples, for a shift of the inputs; see `ConformalTransform.fit`. New samples
-        then need weights, too.
-    exceptions : the share of cases in which the rules do not hold, where it is known
-    transform : if answers are calibrated and the evidence holds probabilities, their transformation
+    weights : sample weights, for a covariate shift; see `ConformalTransform.fit`. New samples then
+        need weights, too.
+    exceptions : the share of cases in which the rules do not hold, if it is known
+    transform : of probabilities into possibilities, if answers are calibrated
 
     Examples
     --------

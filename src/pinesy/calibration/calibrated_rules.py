@@ -1,7 +1,7 @@
-"""Calibrated rules: distributions, prediction sets, explanations, and what is guaranteed.
+"""Calibrated rules: distributions, prediction sets, explanations and guarantees.
 
-Either the inputs are calibrated (`CalibratedInputs`), and conclusions are as guaranteed as these,
-or the answers (`CalibratedAnswers`), whatever the rules are.
+Either the inputs are calibrated (`CalibratedInputs`), and the guarantee extends to the conclusions
+of rules that hold, or the answers are (`CalibratedAnswers`), whatever the rules are.
 """
 
 from abc import abstractmethod
@@ -37,13 +37,13 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibratedRules:
-    """Rules with a calibration: what `calibrate` returns.
+    """Rules with a calibration, as `calibrate` returns them.
 
     Attributes
     ----------
     rules : Cascade
-    transform : of the inputs' or the answers' degrees into p-values, with its counts
-    learned : how the rules were learned, if that was given; it is saved with them
+    transform : maps the degrees of inputs or answers to p-values; it has the calibration counts
+    learned : the result of learning the rules, if it is known; it is saved with them
     """
 
     rules: Cascade
@@ -52,35 +52,35 @@ class CalibratedRules:
     _of_inputs: ClassVar[bool] = False
 
     @abstractmethod
-    def conformed(
+    def infer_with_conformity(
         self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
     ) -> tuple[Possibilities, Any]:
-        """Return the calibrated distributions of the outputs, and the conformity of samples.
+        """Return the calibrated distributions of the outputs, and the conformity of each sample.
 
-        That is the p-value of the best value of the least conforming input, or answer.
+        The conformity is the p-value of the best value of the least conforming input, or answer.
         """
 
     def infer(
         self, evidence: Evidence, outputs: Outputs = None, *, weights: Weights = None
     ) -> Possibilities:
         """Return the calibrated distributions of the outputs; `weights` as in `predict_set`."""
-        return self.conformed(evidence, outputs, weights)[0]
+        return self.infer_with_conformity(evidence, outputs, weights)[0]
 
     def conformity(self, evidence: Evidence, *, weights: Weights = None) -> Any:
-        """Return how well the least conforming input or answer of each sample fits at best."""
-        return self.conformed(evidence, weights=weights)[1]
+        """Return the conformity of each sample, see `infer_with_conformity`."""
+        return self.infer_with_conformity(evidence, weights=weights)[1]
 
     @property
     @abstractmethod
     def guarantee(self) -> str:
-        """What is guaranteed, in words."""
+        """The guarantee as a sentence."""
 
     @abstractmethod
     def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
         """Return the degrees that are calibrated, arrays ``(n, ..., values)``."""
 
     def scores(self, evidence: Evidence) -> dict[Any, FloatArray]:
-        """Return how badly each value of what is calibrated fits: the scores that are counted."""
+        """Return the nonconformity scores of all values of the calibrated inputs or answers."""
         return self.transform.scores(self.parts(evidence))
 
     @abstractmethod
@@ -88,9 +88,9 @@ class CalibratedRules:
         """Return the indices of the true values of `n` samples, in the form of `scores`."""
 
     def doubt(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
-        """Return for each sample the p-value of its margin score, which needs no labels.
+        """Return the p-value of each sample's margin score, which needs no labels.
 
-        These are uniform while nothing changes; see `DriftMonitor`.
+        The p-values are uniform while nothing changes; see `DriftMonitor`.
         """
         return self.transform.doubt(self.parts(evidence), weights)
 
@@ -110,17 +110,17 @@ class CalibratedRules:
 
         Parameters
         ----------
-        weights : of the samples, one for each, on the scale of those of calibration: needed if
-            that was weighted for a shift of the inputs, and refused if it was not. A sample of
-            weight `w` keeps all its values at levels above ``W / (W + w)``, where `W` is the sum of
-            the weights of calibration.
+        weights : sample weights, on the scale of those of calibration: needed if the calibration
+            was weighted for a covariate shift, and refused if it was not. A sample of weight `w`
+            keeps all its values at levels above ``W / (W + w)``, where `W` is the sum of the
+            weights of calibration.
         """
         self.transform.check_level(level)
-        return PredictionSets(level, *self.conformed(evidence, outputs, weights))
+        return PredictionSets(level, *self.infer_with_conformity(evidence, outputs, weights))
 
     @abstractmethod
-    def _reasoned(self, evidence: Evidence, weights: Weights) -> Any:
-        """Return the evidence on one sample that the rules reason on."""
+    def _possibilities(self, evidence: Evidence, weights: Weights) -> Any:
+        """Return the possibilities of the inputs from which the rules infer, for one sample."""
 
     def explain(
         self,
@@ -135,11 +135,11 @@ class CalibratedRules:
 
         Parameters
         ----------
-        evidence, proposition : as `pinesy.explain` takes them; so are the `options`
-        weights : that of the sample, as in `predict_set`
+        evidence, proposition, options : as for `pinesy.explain`
+        weights : the weight of the sample, as in `predict_set`
         """
-        reasoned = self._reasoned(evidence, weights)
-        explanation = explain(self.rules, reasoned, proposition, **options)
+        possibilities = self._possibilities(evidence, weights)
+        explanation = explain(self.rules, possibilities, proposition, **options)
         sets = self.predict_set(evidence, level, [explanation.attribute], weights=weights)
         return LevelExplanation(sets, explanation, self.guarantee)
 
@@ -157,10 +157,11 @@ class CalibratedRules:
 
         Parameters
         ----------
-        evidence, value, output : as `pinesy.why_not` takes them; so are the `options`
-        weights : that of the sample, as in `predict_set`
+        evidence, value, output, options : as for `pinesy.why_not`
+        weights : the weight of the sample, as in `predict_set`
         """
-        reason = why_not(self.rules, self._reasoned(evidence, weights), value, output, **options)
+        possibilities = self._possibilities(evidence, weights)
+        reason = why_not(self.rules, possibilities, value, output, **options)
         sets = self.predict_set(evidence, level, [reason.attribute], weights=weights)
         pi = sets.possibilities
         p_value = pi[reason.attribute.name].degrees[reason.attribute.position(value)]
@@ -169,11 +170,10 @@ class CalibratedRules:
     def calibrate_more(
         self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
     ) -> Self:
-        """Return the calibration by more samples too.
+        """Return the calibration with more samples counted.
 
-        It is that by all samples at once (with weights up to rounding, since floats that add in
-        another order may differ in their last bits), unless `kinds` are ranked: then the ranks
-        stay.
+        It equals the calibration by all samples at once (with weights up to rounding, because
+        floats are added in another order), unless there are `kinds`: then the ranks stay.
         """
         truth = true_values(self.rules, targets)
         parts = self.parts(evidence)
@@ -184,7 +184,7 @@ class CalibratedRules:
     def __add__(self, other: Self) -> Self:
         """Return the calibration by the samples of both; the rules must be the same.
 
-        Counts are those of all samples at once; sums of weights are so up to rounding.
+        Counts equal those of all samples at once; sums of weights do up to rounding.
         """
         if type(self) is not type(other) or self.rules != other.rules:
             raise DataError("calibrations add if they are of the same rules and of the same kind")
@@ -216,23 +216,23 @@ class CalibratedAnswers(CalibratedRules):
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
 
-    def _reasoned(self, evidence: Evidence, weights: Weights) -> Any:  # noqa: ARG002
+    def _possibilities(self, evidence: Evidence, weights: Weights) -> Any:  # noqa: ARG002
         if self.probabilities is None:
             return evidence
         rows = evidence_form(self.rules, self.rules.inputs).rows(evidence, self.probabilities)
         degrees = rows.block(0, rows.n) if rows.is_batch else rows.block(0, 1)[0]
         return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
-    def conformed(
+    def infer_with_conformity(
         self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
     ) -> tuple[Possibilities, Any]:
-        """Return calibrated distributions of answers, and the conformity of samples."""
+        """Return the calibrated distributions of answers, and the conformity of each sample."""
         names = self.outputs if outputs is None else [str(name_of(o)) for o in outputs]
         for name in names:
             check_known(name, self.outputs, f"{name!r} was not calibrated")
         inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
         degrees = {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
-        pis, conformity = self.transform.conformed(degrees, weights)
+        pis, conformity = self.transform.with_conformity(degrees, weights)
         rows: Any = slice(None) if inferred.is_batch else 0
         return {
             name: Possibility(inferred[name].attribute, pis[name][rows], inferred[name].coherence)
@@ -241,7 +241,7 @@ class CalibratedAnswers(CalibratedRules):
 
     @property
     def guarantee(self) -> str:
-        """What is guaranteed, in words."""
+        """The guarantee as a sentence."""
         answers = f"the true answer ({self.outputs[0]}) is in its set"
         if len(self.outputs) > 1:
             answers = f"the true answers ({', '.join(self.outputs)}) are in their sets together"
@@ -258,8 +258,8 @@ class CalibratedInputs(CalibratedRules):
 
     Attributes
     ----------
-    exceptions : if it is known, the share of cases in which the rules fail; or how possible they
-        leave the true answers where they are given the true inputs: ``1 - pi(w)``, counted
+    exceptions : the share of cases in which the rules fail, if it is known; or the counts of
+        ``1 - pi(w)`` of true answers `w`, inferred from the true inputs
     """
 
     exceptions: ScoreCounts | float | None = None
@@ -268,7 +268,7 @@ class CalibratedInputs(CalibratedRules):
     def calibrate_more(
         self, evidence: Evidence, targets: Mapping[Any, Any], weights: npt.ArrayLike | None = None
     ) -> Self:
-        """Return the calibration by more samples too; answers tell how often the rules fail."""
+        """Return the calibration with more samples; answers estimate how often the rules fail."""
         calibrated = super().calibrate_more(evidence, targets, weights)
         truth = by_name(targets, "target")
         answers = {name: content for name, content in truth.items() if name in self.rules.sets}
@@ -283,11 +283,13 @@ class CalibratedInputs(CalibratedRules):
             columns = Target.of_values(answers[name], pi.attribute, n).labels
             scores.append(1.0 - pi.degrees[np.arange(n), columns])
         exceptions = ScoreCounts.of(np.max(scores, axis=0), weights)
-        return replace(calibrated, exceptions=_sum(self.exceptions, exceptions))
+        return replace(calibrated, exceptions=_add_exceptions(self.exceptions, exceptions))
 
     def __add__(self, other: Self) -> Self:
         """Return the calibration by the samples of both; the rules must be the same."""
-        return replace(super().__add__(other), exceptions=_sum(self.exceptions, other.exceptions))
+        return replace(
+            super().__add__(other), exceptions=_add_exceptions(self.exceptions, other.exceptions)
+        )
 
     def label_indices(self, targets: Mapping[str, Any], n: int) -> dict[Any, Indices]:
         """Return the indices of the true values of the inputs of `n` samples."""
@@ -295,20 +297,21 @@ class CalibratedInputs(CalibratedRules):
         return {ALL: np.stack([*indices.values()], axis=1)} if self._is_uniform else indices
 
     def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
-        """Return the degrees of all inputs: by input, or in one array where that can be."""
-        return self._split(self._block(evidence)[0])
+        """Return the degrees of all inputs: by input, or in one array if sizes are equal."""
+        return self._split_inputs(self._input_degrees(evidence)[0])
 
-    def _block(self, evidence: Evidence) -> tuple[FloatArray, bool]:
-        """Return the degrees of all inputs side by side, and whether they are of a batch."""
+    def _input_degrees(self, evidence: Evidence) -> tuple[FloatArray, bool]:
+        """Return the degrees (n, values of all inputs), and whether the evidence is a batch."""
         rows = evidence_rows(self.rules, evidence)
         block = rows.block(0, rows.n)
         if not (block.min(initial=0.0) >= 0.0 and block.max(initial=1.0) <= 1.0):  # or NaN
-            refuse_degrees(block, self.rules.inputs, rows.is_batch)
+            raise_bad_degree(block, self.rules.inputs, rows.is_batch)
         if self.transform.score != "complement":
-            refuse_sums(block, self.rules.inputs, rows.is_batch)
+            check_sums(block, self.rules.inputs, rows.is_batch)
         return block, rows.is_batch
 
-    def _split(self, block: FloatArray) -> dict[Any, FloatArray]:
+    def _split_inputs(self, block: FloatArray) -> dict[Any, FloatArray]:
+        """Return the degrees of all inputs, side by side in `block`, as `parts` does."""
         if self._is_uniform:
             size = len(self.rules.inputs[0].domain)  # -1 is ambiguous for an empty batch
             return {ALL: block.reshape(len(block), len(self.rules.inputs), size)}
@@ -316,32 +319,32 @@ class CalibratedInputs(CalibratedRules):
 
     @property
     def _is_uniform(self) -> bool:
-        """Whether all inputs can be seen as one array ``(n, inputs, values)``."""
+        """Whether all inputs fit one array ``(n, inputs, values)``."""
         return len({len(a.domain) for a in self.rules.inputs}) == 1 and not self.transform.kinds
 
     def degrees(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
-        """Return the calibrated possibilities of all inputs, side by side."""
-        return self._calibrated(evidence, weights)[0]
+        """Return the calibrated possibilities (n, values of all inputs)."""
+        return self._calibrated_inputs(evidence, weights)[0]
 
-    def _reasoned(self, evidence: Evidence, weights: Weights) -> Any:
+    def _possibilities(self, evidence: Evidence, weights: Weights) -> Any:
         degrees = self.degrees(evidence, weights=weights)
         return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
-    def _calibrated(self, evidence: Evidence, weights: Weights = None) -> tuple[FloatArray, Any]:
-        """Return calibrated possibilities, side by side, and the conformity of samples."""
-        block, is_batch = self._block(evidence)
-        parts, conformity = self.transform.conformed(self._split(block), weights)
+    def _calibrated_inputs(self, evidence: Evidence, weights: Weights) -> tuple[FloatArray, Any]:
+        """Return the calibrated possibilities of inputs, and the conformity of each sample."""
+        block, is_batch = self._input_degrees(evidence)
+        parts, conformity = self.transform.with_conformity(self._split_inputs(block), weights)
         if self._is_uniform:
             joined = parts[ALL].reshape(block.shape)
         else:
             joined = np.hstack([*parts.values()])
         return (joined, conformity) if is_batch else (joined[0], conformity[0])
 
-    def conformed(
+    def infer_with_conformity(
         self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
     ) -> tuple[Possibilities, Any]:
-        """Return what the rules infer from calibrated inputs, and the conformity of samples."""
-        degrees, conformity = self._calibrated(evidence, weights)
+        """Return what the rules infer from calibrated inputs, and the conformity of each sample."""
+        degrees, conformity = self._calibrated_inputs(evidence, weights)
         program = self.rules.compile(outputs)
         if program.inputs != self.rules.inputs:
             columns = column_slices(self.rules.inputs)
@@ -352,7 +355,7 @@ class CalibratedInputs(CalibratedRules):
 
     @property
     def guarantee(self) -> str:
-        """What is guaranteed, in words."""
+        """The guarantee as a sentence."""
         text = (
             f"{self.transform.guarantee} Where the rules hold, so does what they conclude: the "
             "true answers are in their sets as often"
@@ -370,13 +373,13 @@ class CalibratedInputs(CalibratedRules):
         least = 1.0 - significance(level)
         if not isinstance(self.exceptions, ScoreCounts):
             return self.exceptions or 0.0
-        return self.exceptions.share_from(least)
+        return self.exceptions.share_at_least(least)
 
 
-def _sum(
+def _add_exceptions(
     first: ScoreCounts | float | None, second: ScoreCounts | float | None
 ) -> ScoreCounts | float | None:
-    """Return the exceptions of two parts; a share that is known is not mixed with counts."""
+    """Return the sum of two counts of exceptions; a known share takes precedence over counts."""
     if isinstance(first, ScoreCounts) and isinstance(second, ScoreCounts):
         return first + second
     shares = {share for share in (first, second) if isinstance(share, float)}
@@ -385,10 +388,10 @@ def _sum(
     return shares.pop() if shares else second if first is None else first
 
 
-def refuse_degrees(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
+def raise_bad_degree(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
     """Raise `DegreeError` that names the attribute, row and value of the first bad degree.
 
-    The degrees of all attributes stand side by side, a row for each sample.
+    `degrees` is an array (n, values of all attributes).
     """
     row, column = np.argwhere(~((degrees >= 0.0) & (degrees <= 1.0)))[0].tolist()
     for attribute, columns in zip(attributes, column_slices(attributes).values(), strict=True):
@@ -398,8 +401,8 @@ def refuse_degrees(degrees: FloatArray, attributes: Sequence[Attribute], is_batc
             check_degree(degrees[row, column], f"{where}: the degree of {value!r}")
 
 
-def refuse_sums(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
-    """Raise `DegreeError` for the first attribute and row whose degrees are no probabilities."""
+def check_sums(degrees: FloatArray, attributes: Sequence[Attribute], is_batch: bool) -> None:
+    """Raise `DegreeError` for the first attribute and row whose degrees do not sum to 1."""
     for attribute, columns in zip(attributes, column_slices(attributes).values(), strict=True):
         distance = abs(degrees[:, columns].sum(axis=1) - 1.0)
         if len(distance) and distance.max() > 0.0:

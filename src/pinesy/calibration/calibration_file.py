@@ -1,16 +1,15 @@
-"""Calibrations in files.
+"""Calibrations in files: counts of scores, without data.
 
-In a file there are counts of scores, and no data. A file of rules in JSON, learned or not, has one
-more key::
+A file of rules in JSON, learned or not, has one more key::
 
     "calibration": {"version": 2, "of": "inputs", "score": "complement", "unit": "sample",
                     "class_conditional": false, "kinds": null, "ranks": [],
                     "counts": [{"scores": [...], "counts": [...]}], "doubt": {...},
                     "exceptions": null}
 
-Counts are numbers of samples; if these have weights, ``"weights": [...]`` has their sums.
-Exceptions are null, a share, or counts. Of answers there is ``"outputs": [...]`` and
-``"probabilities": "antipignistic"`` (or null) in the place of the exceptions.
+Counts are numbers of samples; with sample weights, ``"weights": [...]`` has their sums. Exceptions
+are null, a share, or counts. Calibrated answers have ``"outputs": [...]`` and ``"probabilities":
+"antipignistic"`` (or null) instead of the exceptions.
 """
 
 from collections.abc import Mapping
@@ -26,17 +25,19 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.transforms import as_transform
 
 VERSION = 2
-#: The parameters of the transformation, as they are in a file.
+#: The parameters of the transformation that a file has.
 FORM = ("score", "unit", "class_conditional", "kinds")
 
 
 def calibration_content(calibrated: CalibratedRules) -> dict[str, Any]:
-    """Return a calibration, without its rules, as JSON holds it."""
+    """Return a calibration, without its rules, as a dict for JSON."""
     transform = calibrated.transform
     kinds = set((transform.kinds or {}).values())
-    odd = next((kind for kind in kinds if not isinstance(kind, str | int)), None)
-    if odd is not None:
-        raise DataError(f"kinds of inputs are saved if they are texts or numbers; got {odd!r:.60}")
+    for kind in kinds:
+        if not isinstance(kind, str | int):
+            raise DataError(
+                f"kinds of inputs are saved if they are texts or integers; got {kind!r:.60}"
+            )
     if isinstance(calibrated, CalibratedAnswers):
         of_rules: dict[str, Any] = {
             "of": "answers",
@@ -61,10 +62,10 @@ def calibration_content(calibrated: CalibratedRules) -> dict[str, Any]:
 def read_calibration(
     cascade: Cascade, content: Mapping[str, Any], learned: LearnedRules | None = None
 ) -> CalibratedRules:
-    """Return what `calibration_content` was made of, for the rules of the same file.
+    """Return the calibrated rules, from the rules and the `calibration_content` of a file.
 
     Raises `DataError`, or `KeyError`, `TypeError`, `ValueError` and such if something is missing
-    or confused.
+    or has the wrong form.
     """
     if content["version"] == 1:
         raise DataError(
@@ -99,7 +100,7 @@ def read_calibration(
 
 
 def _read_counts(content: Mapping[str, Any]) -> ScoreCounts:
-    """Return counts of scores, which are 1 minus degrees."""
+    """Return counts of scores, or raise `DataError` unless the scores lie in [0, 1]."""
     counts = ScoreCounts.read(content)
     if len(counts.scores) and not (counts.scores[0] >= 0.0 and counts.scores[-1] <= 1.0):
         raise DataError('"scores" of a calibration must lie in [0, 1]')
@@ -107,7 +108,7 @@ def _read_counts(content: Mapping[str, Any]) -> ScoreCounts:
 
 
 def _check_counts(transform: ConformalTransform, sizes: set[int], names: Any) -> None:
-    """Raise `DataError` unless the counts are those of attributes of such sizes."""
+    """Raise `DataError` unless the counts fit attributes of these domain sizes and names."""
     n_counts = max(sizes) if transform.class_conditional else 1
     kinds = transform.kinds or {}
     fits = {*kinds} == {*names} and {*kinds.values()} == {*transform.ranks_} if kinds else True

@@ -1,4 +1,4 @@
-"""A test, sample by sample, of whether scores still come from where the first ones came from."""
+"""An online test of whether a stream of scores is exchangeable with calibration scores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from pinesy.calibration.score_counts import ScoreCounts
 from pinesy.exceptions import DataError, DomainError, ShapeError
 
 KERNELS = "pinesy.calibration.martingale_kernels"
-#: Shapes of the Beta distributions whose densities are bet on: p-values that are too low (1/2, 1),
-#: too high, too far from the middle (1/2, 1/2), too near to it, by little or by much.
+#: Parameters of the Beta distributions whose densities are bet on: p-values that are too low
+#: (1/2, 1), too high, too far from the middle (1/2, 1/2) or too near to it.
 SHAPES = (0.5, 0.75, 1.0, 1.5, 2.5)
-#: Points of the path that are kept; beyond, every second one is left out, again and again.
+#: The most points of the path that are stored; beyond, every second one is dropped, repeatedly.
 MOST_POINTS = 4096
 
 
@@ -28,11 +28,11 @@ class DriftStatus:
 
     Attributes
     ----------
-    samples : how many have been seen, with this batch
-    p_values : of each sample of the batch, the share of all samples up to it with scores at least
-        as large, equal ones broken by lot: uniform while nothing changes
-    log_martingale : the natural logarithm of the martingale after each of them
-    alarm : the number of the sample, from 1 on, at which an alarm was raised; None if none was
+    samples : the number of samples so far, with this batch
+    p_values : for each sample of the batch, the share of all samples up to it with scores at least
+        as large, with random tie-breaking: uniform while nothing changes
+    log_martingale : the natural logarithm of the martingale after each sample of the batch
+    alarm : the number of the sample, from 1, at which an alarm was raised; None without alarm
     """
 
     samples: int
@@ -46,29 +46,29 @@ class DriftStatus:
 
 
 class ConformalMartingale:
-    """A test of whether scores still come from where the scores of calibration came from.
+    """A test of whether new scores are exchangeable with the scores of calibration.
 
     Sample `i`, counted from the first calibration sample on, has the p-value
-    ``p_i = (#{j <= i : S_j > S_i} + U_i #{j <= i : S_j = S_i}) / i`` with a number `U_i` drawn by
-    lot. **If all samples are exchangeable, these are independent and uniform** (Vovk, Nouretdinov
-    and Gammerman, *Testing exchangeability on-line*, 2003). For that each new sample must join the
-    ranks: p-values against a fixed calibration depend on each other by way of it.
+    ``p_i = (#{j <= i : S_j > S_i} + U_i #{j <= i : S_j = S_i}) / i`` with a uniform random number
+    `U_i`. **If all samples are exchangeable, these are independent and uniform** (Vovk, Nouretdinov
+    and Gammerman, *Testing exchangeability on-line*, 2003). For that each new sample is ranked
+    among all earlier ones: p-values against a fixed calibration are not independent.
 
     The martingale is the capital of someone who starts with 1 and bets on densities of `p` other
     than the uniform: at fair odds it grows only by luck, and **the chance that it ever reaches 1 /
     chance is at most `chance`** (Ville, 1939). Then there is an alarm.
 
-    The bets are densities of Beta distributions (`SHAPES`), begun anew with every sample, since
-    nobody knows when a change comes: what is put at stake with sample `t` is
-    ``1 / (1 + log(1 + t)) - 1 / (1 + log(2 + t))``, in equal parts for all of them.
+    The bets are densities of Beta distributions (`SHAPES`). Since nobody knows when a change comes,
+    new bets begin with every sample `t`: a capital of
+    ``1 / (1 + log(1 + t)) - 1 / (1 + log(2 + t))``, in equal parts for all densities.
 
     Cost: about ``log^2 n`` for each sample; the distinct scores are kept.
 
     Parameters
     ----------
-    counts : of the scores of calibration samples
-    chance : of a false alarm, ever
-    seed : of the lots
+    counts : the counts of the scores of calibration samples
+    chance : the probability of a false alarm, ever
+    seed : of the random tie-breaking
 
     Examples
     --------
@@ -94,35 +94,38 @@ class ConformalMartingale:
         self.samples, self.highest = 0, 0.0
         self.alarm: int | None = None
         self._parts: list[ScoreCounts] = []
-        self._bets = _bets()
+        # Of each density a - 1, b - 1 and -log B(a, b).
+        shapes = [pair for pair in product(SHAPES, SHAPES) if pair != (1.0, 1.0)]
+        constants = [lgamma(a + b) - lgamma(a) - lgamma(b) for a, b in shapes]
+        self._bets = np.column_stack([np.array(shapes) - 1.0, constants])
         self._capital = np.full(len(self._bets), -inf)
         self._stride, self._times, self._values = 1, np.zeros(1, np.int64), np.zeros(1)
 
     @property
     def threshold(self) -> float:
-        """The logarithm of ``1 / chance``: an alarm is raised where the path reaches it."""
+        """The logarithm of ``1 / chance``: reaching it raises an alarm."""
         return -log(self.chance)
 
     @property
     def path(self) -> tuple[npt.NDArray[np.int64], FloatArray]:
-        """Numbers of samples, and the logarithm of the martingale after them.
+        """The pair of sample numbers and of the log martingale after these samples.
 
-        Of long streams every second, fourth, eighth ... sample.
+        Long streams have every second, fourth, eighth ... sample.
         """
         return self._times, self._values
 
     def update(self, scores: npt.ArrayLike) -> DriftStatus:
-        """See new scores, in the order in which they came; batches may be cut anywhere."""
+        """Update the test with a batch of new scores, in their order; batches may have any size."""
         values = np.asarray(scores, dtype=np.float64)
         if values.ndim != 1:
             raise ShapeError(f"scores have shape (n_samples,); got {values.shape}")
         p, out = self._p_values(values), np.empty(len(values))
         load_kernels(KERNELS).bet(p, self._bets, self.samples, self._capital, out)
-        self._note(out)
+        self._record(out)
         return DriftStatus(self.samples, p, out, self.alarm)
 
     def _p_values(self, values: FloatArray) -> FloatArray:
-        """Return the p-value of each score among all that came before it; keep them."""
+        """Return the p-value of each score among all earlier scores, and store the scores."""
         batch = ScoreCounts.of(values)
         above, equal = np.empty(len(values)), np.empty(len(values))
         load_kernels(KERNELS).earlier_ranks(np.searchsorted(batch.scores, values), above, equal)
@@ -131,17 +134,14 @@ class ConformalMartingale:
             above += above_part
             equal += equal_part
         before = self.counts.total + self.samples + np.arange(len(values))
-        self._keep(batch)
-        return np.asarray((above + self._lots(len(values)) * (equal + 1.0)) / (before + 1.0))
-
-    def _lots(self, n: int) -> FloatArray:
-        """Return the next numbers drawn by lot: those after as many as there were samples."""
+        self._store(batch)
         bits = np.random.PCG64(self.seed)
-        bits.advance(self.samples)
-        return np.random.Generator(bits).random(n)
+        bits.advance(self.samples)  # one random number for each sample, whatever the batches
+        random = np.random.Generator(bits).random(len(values))
+        return np.asarray((above + random * (equal + 1.0)) / (before + 1.0))
 
-    def _keep(self, batch: ScoreCounts) -> None:
-        """Add scores to the earlier ones, in parts: each is twice the next, or more.
+    def _store(self, batch: ScoreCounts) -> None:
+        """Add scores to the earlier ones, in parts: each is at least twice as long as the next.
 
         So each score is merged log n times.
         """
@@ -152,7 +152,7 @@ class ConformalMartingale:
             last = self._parts.pop()
             self._parts[-1] += last
 
-    def _note(self, path: FloatArray) -> None:
+    def _record(self, path: FloatArray) -> None:
         """Record the path of the martingale, and an alarm."""
         times = np.arange(self.samples + 1, self.samples + len(path) + 1)
         reached = np.flatnonzero(path >= self.threshold)
@@ -172,7 +172,7 @@ class ConformalMartingale:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The state as JSON holds it, without the counts of calibration."""
+        """The state as a dict for JSON, without the counts of calibration."""
         total = ScoreCounts.of([])
         for part in self._parts:
             total += part
@@ -190,11 +190,11 @@ class ConformalMartingale:
 
     @classmethod
     def read(cls, counts: ScoreCounts, content: Mapping[str, Any]) -> "ConformalMartingale":
-        """Return the test whose state this is; it goes on to the same bits."""
+        """Return the test from the `content` of its state; it continues to the same bits."""
         test = cls(counts, chance=content["chance"], seed=content["seed"])
         test.samples = check_integer(content["samples"], "samples", error=DataError)
         test.alarm, test.highest = content["alarm"], content["highest"]
-        test._keep(ScoreCounts.read(content["scores"]))
+        test._store(ScoreCounts.read(content["scores"]))
         if content["capital"] is not None:
             test._capital = np.array(content["capital"], dtype=np.float64)
         test._stride = content["stride"]
@@ -204,10 +204,3 @@ class ConformalMartingale:
         if n_scores != test.samples or test._capital.shape != (len(test._bets),):
             raise DataError("the state of the monitor does not fit together")
         return test
-
-
-def _bets() -> FloatArray:
-    """Return ``a - 1, b - 1, -log B(a, b)`` of each density."""
-    shapes = [pair for pair in product(SHAPES, SHAPES) if pair != (1.0, 1.0)]
-    constants = [lgamma(a + b) - lgamma(a) - lgamma(b) for a, b in shapes]
-    return np.column_stack([np.array(shapes) - 1.0, constants])

@@ -1,4 +1,4 @@
-"""Probabilities, or any degrees, to calibrated possibilities: conformal p-values."""
+"""Conformal p-values: calibrated possibilities from probabilities or any degrees."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_known
 from pinesy.calibration.score_counts import (
-    FITS,
+    CONFORMITIES,
     ScoreCounts,
     checked_weights,
     label_columns,
@@ -21,44 +21,43 @@ from pinesy.calibration.score_counts import (
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 
 Unit = Literal["sample", "input"]
-#: By input, arrays ``(n, ..., values)``, and the columns of their true values ``(n, ...)``.
+#: By input, arrays ``(n, ..., values)``, and arrays ``(n, ...)`` of the columns of true values.
 Parts = Mapping[Any, FloatArray]
 Labels = Mapping[Any, npt.NDArray[np.int64]]
 
-#: The name of the only part, where degrees come as one array.
+#: The name of the only part, if degrees are a single array.
 ALL = "inputs"
 
 
 class ConformalTransform:
     """A transformation of degrees into conformal p-values, which are possibilities.
 
-    The score of a value says how badly it fits: ``sigma_j(v) = 1 - p_j(v)``. Calibration samples,
-    whose true values are known, tell how bad the scores of true values get; the possibility of a
-    value is the share of them that are at least as bad, ``f(sigma_j(v))`` (`ScoreCounts`), and the
-    best value of each input gets 1. See docs/guarantees.md for what that guarantees, and
-    docs/guarantees-proof.md for why.
+    The nonconformity score of a value is ``sigma_j(v) = 1 - p_j(v)``. The scores of the true values
+    of calibration samples are counted; the possibility of a value is the share of them that are at
+    least as large, ``f(sigma_j(v))`` (`ScoreCounts`), and the best value of each input gets 1. See
+    docs/guarantees.md for the guarantee, and docs/guarantees-proof.md for its proof.
 
     Parameters
     ----------
     score : ``"complement"``, 1 minus the degree; of probabilities also ``"antipignistic"``, 1
         minus the possibility, and ``"cumulated"``, the probability of all values that are more
         probable
-    unit : what is counted. ``"sample"``: a sample with all its inputs, by its worst true value;
-        all true values are then in their sets together. ``"input"``: every input by itself, which
-        gives smaller sets and a guarantee for each input alone.
-    class_conditional : count the samples of each value apart, so that the guarantee holds for each
-        value by itself; for single inputs only
-    classes : the values that the columns are of; by default their numbers
-    kinds : of inputs given by name, which are of one kind, such as ``{"left": "digit", "right":
-        "digit", "op": "sign"}``. Scores of different kinds are made comparable: the first half of
-        the calibration samples ranks each kind by itself, and the others are counted.
+    unit : the unit that is counted. ``"sample"``: a sample with all its inputs, by its worst true
+        value; all true values are then in their sets together. ``"input"``: every input separately,
+        which gives smaller sets and a guarantee for each input only.
+    class_conditional : count the samples of each value separately, so that the guarantee holds for
+        each value; for single inputs only
+    classes : the values of the columns; by default their indices
+    kinds : by input, the kind that it belongs to, such as ``{"left": "digit", "right": "digit",
+        "op": "sign"}``. Scores of different kinds are made comparable: the first half of the
+        calibration samples ranks the scores of each kind, and the second half is counted.
 
     Attributes
     ----------
-    counts_ : of the scores of true values: one `ScoreCounts`, or one for each class
-    doubt_ : of margin scores, 1 minus how far the best value of the least sure input is ahead,
-        which need no labels; those of new data of the same kind are alike (`DriftMonitor`)
-    ranks_ : by kind, the scores that `kinds` are ranked by
+    counts_ : the counts of the scores of true values: one `ScoreCounts`, or one for each class
+    doubt_ : the counts of margin scores: 1 minus the margin between the two best values of the
+        least certain input, which need no labels; `DriftMonitor` compares new data with them
+    ranks_ : by kind, the counts of scores that rank the kind
 
     Examples
     --------
@@ -82,7 +81,7 @@ class ConformalTransform:
         classes: Sequence[Hashable] | None = None,
         kinds: Mapping[Any, Hashable] | None = None,
     ) -> None:
-        check_known(score, FITS, f"there is no score {score!r:.60}", DomainError)
+        check_known(score, CONFORMITIES, f"there is no score {score!r:.60}", DomainError)
         if unit not in ("sample", "input"):
             raise DomainError(f"unit is {unit!r:.60}; choose 'sample' or 'input'")
         self.score, self.unit, self.class_conditional = score, unit, class_conditional
@@ -103,15 +102,15 @@ class ConformalTransform:
         degrees : of samples that were not used in training: an array ``(n, values)``, for several
             inputs ``(n, inputs, values)``, or by input a dict of arrays ``(n, values)``
         labels : the true values: ``(n,)``, ``(n, inputs)``, or a dict
-        weights : for new samples whose inputs are distributed differently: how much more frequent
-            samples like each are among those (the ratio of densities, up to a constant factor).
-            New samples then need weights too; see `__call__`.
+        weights : for a covariate shift, where new inputs have another distribution: the ratio of
+            the densities of new and calibration inputs, up to a constant factor. New samples then
+            need weights too; see `__call__`.
         """
         parts, truth = self._read(degrees, labels)
-        checked = _calibration_weights(weights, _n(parts))
+        checked = _calibration_weights(weights, _n_samples(parts))
         self.ranks_ = {}
         first = self._rank(parts, truth) if self.kinds else 0
-        self.counts_, self.doubt_ = self._counted(
+        self.counts_, self.doubt_ = self._count_scores(
             {key: part[first:] for key, part in parts.items()},
             {key: columns[first:] for key, columns in truth.items()},
             None if checked is None else checked[first:],
@@ -119,18 +118,20 @@ class ConformalTransform:
         return self
 
     def partial_fit(self, degrees: Any, labels: Any, weights: npt.ArrayLike | None = None) -> Self:
-        """Count more calibration samples; as `fit` with all of them, if nothing is ranked.
+        """Count more calibration samples; the same as `fit` with all of them, without `kinds`.
 
-        Sums of weights may differ in their last bits, as floats that add in another order do.
+        Sums of weights may differ in their last bits: floats are added in another order.
         """
         if not hasattr(self, "counts_"):
             return self.fit(degrees, labels, weights)
         parts, truth = self._read(degrees, labels)
-        return self._add(*self._counted(parts, truth, _calibration_weights(weights, _n(parts))))
+        return self._add(
+            *self._count_scores(parts, truth, _calibration_weights(weights, _n_samples(parts)))
+        )
 
     def __add__(self, other: "ConformalTransform") -> "ConformalTransform":
-        """Return the calibration by the samples of both: counts add, and so do weights."""
-        if self._form != other._form or self.ranks_ != other.ranks_:
+        """Return the calibration by the samples of both: counts and weights are added."""
+        if self._settings != other._settings or self.ranks_ != other.ranks_:
             raise DataError(
                 "calibrations add if they have the same score, unit, classes and ranks; "
                 f"{self!r} and {other!r} differ"
@@ -144,28 +145,28 @@ class ConformalTransform:
         return self
 
     @property
-    def _form(self) -> tuple[object, ...]:
+    def _settings(self) -> tuple[object, ...]:
         classes = None if self.classes is None else tuple(self.classes)
         return self.score, self.unit, self.class_conditional, classes, self.kinds
 
     @property
     def n(self) -> int:
-        """The number of units that were counted (the least of any class), whatever they weigh."""
+        """The number of units that were counted (the least of any class), regardless of weights."""
         return min(counts.samples for counts in self.counts_)
 
     @property
     def is_weighted(self) -> bool:
-        """Whether the calibration samples have weights, so that new ones need theirs."""
+        """Whether the calibration samples have weights; new samples then need weights too."""
         return self.doubt_.is_weighted
 
     def new_weights(
         self, weights: npt.ArrayLike | None, n: int, name: str = "weights"
     ) -> FloatArray | None:
-        """Return the weights of `n` new samples, or raise an error that calls them by a name."""
+        """Return the checked weights of `n` new samples; errors call the argument `name`."""
         return new_weights(weights, n, self.is_weighted, name)
 
     def _read(self, degrees: Any, labels: Any) -> tuple[dict[Any, FloatArray], Labels]:
-        """Return degrees and the columns of the true values, by input."""
+        """Return the degrees, and the columns of the true values, both by input."""
         parts = as_parts(degrees)
         values = labels if isinstance(labels, Mapping) else {ALL: labels}
         missing = [key for key in parts if key not in values]
@@ -173,27 +174,27 @@ class ConformalTransform:
             raise DataError(
                 f"there are no labels for {missing[0]!r}; calibration needs those of every input"
             )
-        if not parts or not _n(parts):
+        if not parts or not _n_samples(parts):
             raise DataError("there are no calibration samples")
         return parts, {
             key: label_columns(values[key], part.shape, self.classes) for key, part in parts.items()
         }
 
     def _rank(self, parts: Parts, truth: Labels) -> int:
-        """Rank each kind by the first half of the samples; return how many these are."""
+        """Set `ranks_` from the first half of the samples; return the size of that half."""
         kinds = self.kinds or {}
         missing = [key for key in parts if key not in kinds]
         if missing:
             raise DataError(f"kinds says nothing of {missing[0]!r}; name the kind of every input")
-        half = _n(parts) // 2
+        half = _n_samples(parts) // 2
         for kind in dict.fromkeys(kinds[key] for key in parts):
             keys = [key for key in parts if kinds[key] == kind]
-            scores = {k: 1.0 - self._fits(k, parts[k][:half], ranked=False) for k in keys}
+            scores = {k: 1.0 - self._conformities(k, parts[k][:half], ranked=False) for k in keys}
             true = true_scores(scores, {key: truth[key][:half] for key in keys})
             self.ranks_[kind] = ScoreCounts.of(true)
         return half
 
-    def _counted(
+    def _count_scores(
         self, parts: Parts, truth: Labels, weights: FloatArray | None
     ) -> tuple[tuple[ScoreCounts, ...], ScoreCounts]:
         """Return the counts of the scores of true values, and of margin scores."""
@@ -201,17 +202,17 @@ class ConformalTransform:
         true = true_scores(scores, truth)
         repeated = None if weights is None else np.repeat(weights, true.shape[1])
         if self.class_conditional:
-            counts = self._by_class(parts, truth, true, repeated)
+            counts = self._count_classes(parts, truth, true, repeated)
         elif self.unit == "sample":
             counts = (ScoreCounts.of(true.max(axis=1), weights),)
         else:
             counts = (ScoreCounts.of(true, repeated),)
         return counts, ScoreCounts.of(worst_margin_scores(scores), weights)
 
-    def _by_class(
+    def _count_classes(
         self, parts: Parts, truth: Labels, true: FloatArray, weights: FloatArray | None
     ) -> tuple[ScoreCounts, ...]:
-        """Return the counts of each value by itself."""
+        """Return the class-conditional counts: those of each value."""
         sizes = {part.shape[-1] for part in parts.values()}
         if len(sizes) > 1 or (self.unit == "sample" and true.shape[1] > 1):
             raise DataError(
@@ -235,53 +236,56 @@ class ConformalTransform:
         ----------
         degrees : as in `fit`; also of one sample or input, an array ``(values,)``
         weights : of the new samples, on the scale of those of calibration, if these have weights:
-            one for each. A sample of weight `w` keeps all its values at levels above
+            an entry for each sample. One of weight `w` keeps all its values at levels above
             ``W / (W + w)``, where `W` is the sum of the weights of calibration.
         """
-        return self._conformed(degrees, weights, raised=True)[0]
+        return self._p_values_and_maxima(degrees, weights, raised=True)[0]
 
     def p_values(self, degrees: Any, weights: npt.ArrayLike | None = None) -> Any:
-        """Return the p-values alone: where even the best value's is small, a sample is novel."""
-        return self._conformed(degrees, weights, raised=False)[0]
+        """Return the p-values; a sample is novel if even the p-value of its best value is small."""
+        return self._p_values_and_maxima(degrees, weights, raised=False)[0]
 
-    def conformed(
+    def with_conformity(
         self, degrees: Any, weights: npt.ArrayLike | None = None
     ) -> tuple[Any, FloatArray]:
-        """Return what a call returns, and the conformity of each sample.
+        """Return the calibrated possibilities, as a call does, and the conformity of each sample.
 
-        That is the p-value of the best value of its least conforming input.
+        The conformity is the p-value of the best value of the least conforming input.
         """
-        p_values, tops = self._conformed(degrees, weights, raised=True)
-        least = [top.min(axis=tuple(range(1, top.ndim))) for top in tops]
-        return p_values, np.min(least, axis=0)
+        possibilities, maxima = self._p_values_and_maxima(degrees, weights, raised=True)
+        least = [maximum.min(axis=tuple(range(1, maximum.ndim))) for maximum in maxima]
+        return possibilities, np.min(least, axis=0)
 
     def doubt(self, degrees: Any, weights: npt.ArrayLike | None = None) -> FloatArray:
-        """Return the p-value of each sample's margin score (see `doubt_`): uniform, up to ties."""
+        """Return the p-value of each sample's margin score (see `doubt_`), uniform up to ties."""
         margin = worst_margin_scores(self.scores(degrees))
         return self.doubt_.p_values(margin, self.new_weights(weights, len(margin)))
 
     def scores(self, degrees: Any) -> dict[Any, FloatArray]:
-        """Return how badly each value fits, by input: the scores that are counted."""
-        return {key: 1.0 - self._fits(key, part) for key, part in as_parts(degrees).items()}
+        """Return the nonconformity scores of all values, by input."""
+        return {key: 1.0 - self._conformities(key, part) for key, part in as_parts(degrees).items()}
 
-    def _conformed(
+    def _p_values_and_maxima(
         self, degrees: Any, weights: npt.ArrayLike | None, raised: bool
     ) -> tuple[Any, list[FloatArray]]:
-        """Return p-values in the form of the degrees, and those of each distribution's best."""
+        """Return p-values in the form of the degrees, and by input the maxima of distributions.
+
+        If `raised`, the p-values of best values are set to 1; the maxima are those before.
+        """
         if not hasattr(self, "counts_"):
             raise DataError("nothing was calibrated yet; call fit with samples and true values")
         parts = as_parts(degrees)
-        n = 1 if next(iter(parts.values())).ndim == 1 else _n(parts)
+        n = 1 if next(iter(parts.values())).ndim == 1 else _n_samples(parts)
         checked = self.new_weights(weights, n)
-        p_values, tops = {}, []
+        p_values, maxima = {}, []
         for key, part in parts.items():
             weight = None if checked is None else checked.reshape(-1, *[1] * (part.ndim - 1))
-            scores = 1.0 - self._fits(key, part)
+            scores = 1.0 - self._conformities(key, part)
             p_values[key] = self._p_values(scores, weight)
-            tops.append(p_values[key].max(axis=-1))
+            maxima.append(p_values[key].max(axis=-1))
             if raised:
                 p_values[key][scores == scores.min(axis=-1, keepdims=True)] = 1.0
-        return p_values if isinstance(degrees, Mapping) else p_values[ALL], tops
+        return p_values if isinstance(degrees, Mapping) else p_values[ALL], maxima
 
     def _p_values(self, scores: FloatArray, weight: FloatArray | None) -> FloatArray:
         if not self.class_conditional:
@@ -292,22 +296,22 @@ class ConformalTransform:
         p_values = [counts.p_values(scores[..., [c]], weight) for c, counts in columns]
         return np.concatenate(p_values, axis=-1)
 
-    def _fits(self, key: Any, part: FloatArray, ranked: bool = True) -> FloatArray:
-        """Return how well each value fits; inputs of several kinds by their ranks."""
+    def _conformities(self, key: Any, part: FloatArray, ranked: bool = True) -> FloatArray:
+        """Return the conformity of each value, 1 minus its score; with `kinds`, by its rank."""
         try:
-            fits = FITS[self.score](part)
+            conformities = CONFORMITIES[self.score](part)
         except DegreeError as error:
             error.args = (f"{key!r}, {error}" if key != ALL else str(error), *error.args[1:])
             raise
         if not (self.kinds and ranked):
-            return fits
-        return self.ranks_[self.kinds[key]].p_values(1.0 - fits)
+            return conformities
+        return self.ranks_[self.kinds[key]].p_values(1.0 - conformities)
 
     # --- words ---------------------------------------------------------------------------------
 
     @property
     def guarantee(self) -> str:
-        """What is guaranteed, in words."""
+        """The guarantee as a sentence."""
         of = f"calibrated on {self.n} " + ("samples" if self.unit == "sample" else "inputs")
         of += " of the rarest class, or more" * self.class_conditional
         event = {
@@ -323,7 +327,7 @@ class ConformalTransform:
         )
 
     def assumption(self, uses: str) -> str:
-        """Return in words what is assumed of new samples: exchangeable, or the shift of weights."""
+        """Return the assumption on new samples as text: exchangeability, or the covariate shift."""
         if not self.is_weighted:
             return (
                 "new samples must be exchangeable with these, which must not have been used for "
@@ -344,7 +348,7 @@ class ConformalTransform:
 
 
 def _calibration_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | None:
-    """Return the weights of calibration samples, not all of them 0; None if there are none."""
+    """Return the checked weights of calibration samples, not all 0; None without weights."""
     if weights is None:
         return None
     checked = checked_weights(weights, n)
@@ -353,12 +357,12 @@ def _calibration_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray | 
     return checked
 
 
-def _n(parts: Parts) -> int:
+def _n_samples(parts: Parts) -> int:
     return len(next(iter(parts.values())))
 
 
 def as_parts(degrees: Any) -> dict[Any, FloatArray]:
-    """Return degrees by input as arrays ``(n, ..., values)``; one array is one part."""
+    """Return degrees by input as arrays ``(n, ..., values)``; a single array is named `ALL`."""
     contents = degrees if isinstance(degrees, Mapping) else {ALL: degrees}
     parts = {key: np.asarray(content, dtype=np.float64) for key, content in contents.items()}
     for key, part in parts.items():

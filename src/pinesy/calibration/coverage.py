@@ -1,4 +1,4 @@
-"""Count how often true values are in their sets: of calibrated rules, or of any degrees."""
+"""Coverage: how often true values are in the prediction sets of calibrated rules or degrees."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from pinesy.calibration.coverage_report import (
     share_band,
 )
 from pinesy.calibration.prediction_sets import PredictionSets
-from pinesy.calibration.score_counts import complement, samples_needed, significance
+from pinesy.calibration.score_counts import degrees_in_unit, samples_needed, significance
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.evidence.targets import named_targets, read_targets
 from pinesy.exceptions import DataError, ShapeError
@@ -43,20 +43,20 @@ def coverage(
     groups: npt.ArrayLike | None = None,
     weights: npt.ArrayLike | None = None,
 ) -> CoverageReport:
-    """Compare how often true answers are in their sets with the levels that promise it.
+    """Compare the observed coverage of true answers with the nominal levels.
 
     Parameters
     ----------
     calibrated : what `calibrate` returns
     evidence : of samples that were used neither in training nor in calibration
-    targets : by output, the true values; of a single output also alone. Of several outputs all
-        must be in their sets together.
-    levels : one or several; by default some from 0.8 to 0.995, as far as there were enough
-        calibration samples for them
-    groups : for each sample the group that it belongs to, such as a column of the data; coverage
-        is reported for each, and not guaranteed
-    weights : of the samples, if the calibration was weighted for a shift: the samples are then
-        those of after the shift
+    targets : by output, the true values; a single output needs no name. With several outputs a
+        sample is covered if all its true values are in their sets.
+    levels : one or several; by default those of `LEVELS`, from 0.8 to 0.995, for which there were
+        enough calibration samples
+    groups : for each sample the group that it belongs to, such as a column of the data; the
+        coverage of each group is reported, but not guaranteed
+    weights : sample weights, if the calibration was weighted for a covariate shift: the samples
+        must come from the shifted distribution
 
     Examples
     --------
@@ -74,11 +74,11 @@ def coverage(
         raise DataError(f"give what calibrate returns; got {calibrated!r:.60}")
     checked_levels = _levels(levels, calibrated)
     truth = _answers_by_name(calibrated, targets)
-    inferred, conformity = calibrated.conformed(evidence, list(truth), weights)
+    inferred, conformity = calibrated.infer_with_conformity(evidence, list(truth), weights)
     pis = {name: inferred[name] for name in truth}
-    judged = _JudgedSamples.of(pis, truth, np.atleast_1d(conformity))
-    rows = judged.rows(checked_levels, groups, _guaranteed(calibrated))
-    return CoverageReport(tuple(truth), judged.n, rows, calibrated.guarantee)
+    labelled = _LabelledSamples.of(pis, truth, np.atleast_1d(conformity))
+    rows = labelled.rows(checked_levels, groups, _guaranteed_counts(calibrated))
+    return CoverageReport(tuple(truth), labelled.n, rows, calibrated.guarantee)
 
 
 def coverage_of(
@@ -89,7 +89,7 @@ def coverage_of(
     classes: Iterable[Hashable] | None = None,
     groups: npt.ArrayLike | None = None,
 ) -> CoverageReport:
-    """Compare how often true values are in the cuts of any degrees with the levels of the cuts.
+    """Compare the observed coverage of the cuts of any degrees with their levels.
 
     This is for calibrated degrees of any model, and for plain possibilities read as if they were
     calibrated, such as ``coverage_of(rules.infer(evidence), targets)``.
@@ -100,7 +100,7 @@ def coverage_of(
         these by name
     targets : the true values, by name if there are several: values of the attribute of a
         `Possibility`, classes, or else the numbers of columns
-    classes : the values that the columns of arrays are of, such as ``model.classes_``
+    classes : the values of the columns of arrays, such as ``model.classes_``
     levels, groups : as for `coverage`
 
     Examples
@@ -113,12 +113,14 @@ def coverage_of(
     attributes = {name: pi.attribute for name, pi in pis.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
     truth = named_targets(targets, attributes, only)
-    judged = _JudgedSamples.of({name: pis[name] for name in truth}, truth, None)
-    return CoverageReport(tuple(truth), judged.n, judged.rows(_levels(levels, None), groups, {}))
+    labelled = _LabelledSamples.of({name: pis[name] for name in truth}, truth, None)
+    return CoverageReport(
+        tuple(truth), labelled.n, labelled.rows(_levels(levels, None), groups, {})
+    )
 
 
 def _answers_by_name(calibrated: CalibratedRules, targets: Any) -> dict[str, Any]:
-    """Return the true answers by name; those of a single answer may come alone."""
+    """Return the true answers by name; those of a single output need no name."""
     rules = calibrated.rules
     final, names = tuple(a.name for a in rules.outputs), tuple(rules.sets)
     if isinstance(calibrated, CalibratedAnswers):
@@ -128,7 +130,7 @@ def _answers_by_name(calibrated: CalibratedRules, targets: Any) -> dict[str, Any
 
 
 def _possibilities(degrees: Any, classes: Iterable[Hashable] | None) -> dict[str, Possibility]:
-    """Return degrees as distributions, by name; an array without a name is called "answer"."""
+    """Return degrees as distributions by name; the name of a single array is "answer"."""
     parts = by_name(degrees, "output") if isinstance(degrees, Mapping) else {"": degrees}
     possibilities = {}
     for name, part in parts.items():
@@ -139,13 +141,13 @@ def _possibilities(degrees: Any, classes: Iterable[Hashable] | None) -> dict[str
                 raise ShapeError(f"degrees have shape (n_samples, values); got {array.shape}")
             values = range(array.shape[1]) if classes is None else classes
             pi = Possibility(Attribute(name or "answer", values), array)
-        complement(pi.degrees)  # raises where a degree is outside [0, 1]
+        degrees_in_unit(pi.degrees)  # raises where a degree is outside [0, 1]
         possibilities[name or pi.attribute.name] = pi
     return possibilities
 
 
 def _levels(levels: Levels, calibrated: CalibratedRules | None) -> list[float]:
-    """Return levels, rising; those that are asked for must be guaranteed."""
+    """Return levels in increasing order; raise if there are too few calibration samples."""
     if levels is None:
         n = np.inf if calibrated is None else calibrated.transform.n
         return [level for level in LEVELS if n >= samples_needed(level)] or _levels(0.8, calibrated)
@@ -159,11 +161,11 @@ def _levels(levels: Levels, calibrated: CalibratedRules | None) -> list[float]:
     return sorted({float(level) for level in numbers})
 
 
-def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
-    """Return by scope and class how many samples were counted for what is guaranteed."""
+def _guaranteed_counts(calibrated: CalibratedRules) -> Guaranteed:
+    """Return by scope and class the number of calibration samples behind the guarantee."""
     transform = calibrated.transform
     if transform.is_weighted:
-        return {}  # the luck of calibration has no known distribution
+        return {}  # the coverage given a weighted calibration has no known distribution
     totals = [counts.samples for counts in transform.counts_]
     if transform.class_conditional:
         if not isinstance(calibrated, CalibratedAnswers) or len(calibrated.outputs) > 1:
@@ -174,15 +176,15 @@ def _guaranteed(calibrated: CalibratedRules) -> Guaranteed:
     return {("all", ""): totals[0]} if transform.unit == "sample" else {}
 
 
-#: Of each sample at a level: whether its true values are covered, how many values remain, and the
-#: index of the outcome in `OUTCOMES`.
+#: For the samples at a level: whether true values are covered, the number of values that remain,
+#: and the index of the outcome in `OUTCOMES`.
 _Outcome = tuple[BoolArray, FloatArray, Indices]
 
 
 def _row(
     scope: str, name: str, level: float, outcome: _Outcome, calibrated: int | None
 ) -> CoverageRow:
-    """Return the figures of some samples."""
+    """Return a row of the report, for some samples."""
     covered, size, reason = outcome
     n, k, single = len(covered), int(covered.sum()), size == 1.0
     low, high = share_band(k, n)
@@ -205,8 +207,8 @@ def _row(
 
 
 @dataclass(frozen=True)
-class _JudgedSamples:
-    """Distributions of some outputs, and the indices of their true values."""
+class _LabelledSamples:
+    """Distributions of outputs, and the indices of their true values."""
 
     possibilities: Possibilities
     label_indices: Mapping[str, Indices]
@@ -215,7 +217,7 @@ class _JudgedSamples:
     @classmethod
     def of(
         cls, pis: Mapping[str, Possibility], truth: Mapping[str, Any], conformity: Any
-    ) -> "_JudgedSamples":
+    ) -> "_LabelledSamples":
         batches = {
             k: Possibility(p.attribute, np.atleast_2d(p.degrees), p.coherence)
             for k, p in pis.items()
@@ -238,7 +240,7 @@ class _JudgedSamples:
     def rows(
         self, levels: Sequence[float], groups: npt.ArrayLike | None, guaranteed: Guaranteed
     ) -> tuple[CoverageRow, ...]:
-        """Return the figures of all, of outputs, classes and groups, at each level."""
+        """Return the rows for all samples, outputs, classes and groups, at each level."""
         outcomes = {level: self._outcomes(level) for level in levels}
         rows = []
         for scope, name, output, where in self._scopes(groups):
@@ -250,26 +252,26 @@ class _JudgedSamples:
         return tuple(rows)
 
     def _outcomes(self, level: float) -> dict[str, _Outcome]:
-        """Return the outcome of each output, and under the empty name of all of them."""
+        """Return the outcome of each output, and of all together under the empty name."""
         sets = PredictionSets(level, self.possibilities, self.conformity)
         outcomes = {}
         for name, indices in self.label_indices.items():
             covered = sets.members(name)[np.arange(self.n), indices]
             size = sets.sizes[name].astype(np.float64)
             outcomes[name] = covered, size, sets.outcome_indices(name)
-        hits, sizes, reasons = zip(*outcomes.values(), strict=True)  # of reasons the worst counts
+        hits, sizes, reasons = zip(*outcomes.values(), strict=True)  # the worst reason counts
         joint = np.all(hits, axis=0), np.prod(sizes, axis=0), np.max(reasons, axis=0)
         return {"": joint, **outcomes}
 
     def _scopes(self, groups: npt.ArrayLike | None) -> Iterator[tuple[str, str, str, Any]]:
-        """Yield scope, name, output and samples of each line of the report."""
+        """Yield scope, name, output and the rows of samples of each line of the report."""
         yield "all", "", "", slice(None)
         has_several = len(self.label_indices) > 1
         for output in self.label_indices if has_several else ():
             yield "output", output, output, slice(None)
         for output, indices in self.label_indices.items():
             domain = self.possibilities[output].attribute.domain
-            for value, where in zip(domain, _parts(indices, len(domain)), strict=True):
+            for value, where in zip(domain, _rows_by_index(indices, len(domain)), strict=True):
                 text = show_value(value)
                 if len(where):
                     yield "class", f"{output} = {text}" if has_several else text, output, where
@@ -281,11 +283,11 @@ class _JudgedSamples:
                 )
             array = array.astype(str) if array.dtype == object else array
             names, group_indices = np.unique(array, return_inverse=True)
-            for name, where in zip(names, _parts(group_indices, len(names)), strict=True):
+            for name, where in zip(names, _rows_by_index(group_indices, len(names)), strict=True):
                 yield "group", str(name), "", where
 
 
-def _parts(indices: Indices, n_parts: int) -> list[Indices]:
-    """Return the rows in which an array has 0, 1, ..."""
+def _rows_by_index(indices: Indices, n_parts: int) -> list[Indices]:
+    """Return the rows in which an array of indices is 0, 1, ..."""
     order = np.argsort(indices, kind="stable")
     return np.split(order, np.searchsorted(indices[order], np.arange(1, n_parts)))

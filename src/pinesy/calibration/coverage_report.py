@@ -1,4 +1,4 @@
-"""How often true values are in their sets, against the levels that promise it."""
+"""The report of observed coverage against nominal levels."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from pinesy._common.reports import ReportTable, TableReport
 from pinesy.rules.outcomes import OUTCOME_WORDS, OUTCOMES
 
-#: A count with less chance than this, if the guarantee held, is called too low.
+#: Coverage is too low if its p-value against the guarantee is below this.
 UNLIKELY = 0.01
 HEAD = [
     "level", "observed", "95% band", "mean size", "median", "single", "of these right",
@@ -17,7 +17,7 @@ HEAD = [
 
 @dataclass(frozen=True)
 class CoverageRow:
-    """The sets of some samples at one level.
+    """The coverage and the prediction sets of some samples at one level.
 
     Attributes
     ----------
@@ -25,15 +25,15 @@ class CoverageRow:
         value of an output, a ``"class"``; a ``"group"`` of samples, all outputs together
     name : which output, class or group; empty for all
     level : the nominal coverage
-    samples, covered : how many there are, and how many have their true values in their sets
-    low, high : the exact 95 % band of the coverage (Clopper and Pearson)
-    mean_size, median_size : of the sets; of several outputs, how many combinations remain
-    single : the share of samples with one value left (of every output)
-    single_right : the share of these where it is the true one; NaN if there are none
+    samples, covered : the number of samples, and of those whose true values are in their sets
+    low, high : the exact 95 % confidence interval of the coverage (Clopper and Pearson)
+    mean_size, median_size : of the sets; for several outputs, of their combinations
+    single : the share of samples whose sets have one value (for every output)
+    single_right : the share of these samples where it is the true value; NaN if there are none
     several, no_rule, novel, contradiction : the shares of samples with these outcomes (`Outcome`),
         which have no single answer
-    chance : of so few covered samples if the guarantee holds, allowing for the luck of calibration
-        (`chance_of_so_few`); None where nothing is guaranteed
+    chance : the p-value of so few covered samples if the guarantee holds, over random calibration
+        samples (`chance_of_so_few`); None where nothing is guaranteed
     """
 
     scope: str
@@ -60,12 +60,12 @@ class CoverageRow:
 
     @property
     def is_low(self) -> bool:
-        """Whether the guarantee is contradicted; without one, whether the band is below."""
+        """Whether the guarantee is rejected; without one, whether the interval is too low."""
         return self.high < self.level if self.chance is None else self.chance < UNLIKELY
 
     @property
     def content(self) -> dict[str, Any]:
-        """The row as JSON holds it."""
+        """The row as a dict for JSON: NaN becomes None."""
         content = {**asdict(self), "observed": self.observed}
         return {key: None if value != value else value for key, value in content.items()}
 
@@ -77,9 +77,9 @@ class CoverageReport(TableReport):
     Attributes
     ----------
     outputs : the names of the attributes whose true values are known
-    samples : how many there are
+    samples : the number of samples
     rows : a `CoverageRow` for each scope and level
-    guarantee : what is guaranteed, in words; empty if nothing is
+    guarantee : the guarantee as a sentence; empty if nothing is guaranteed
     """
 
     SEPARATOR = "\n\n"
@@ -95,12 +95,12 @@ class CoverageReport(TableReport):
 
     @property
     def too_low(self) -> tuple[CoverageRow, ...]:
-        """The rows of all samples whose coverage is too low to be chance."""
+        """The rows of scope ``"all"`` whose coverage is significantly too low."""
         return tuple(row for row in self.of("all") if row.is_low)
 
     @property
     def verdict(self) -> str:
-        """What the figures say, in a sentence."""
+        """The conclusion from the rows as a sentence."""
         if not self.too_low:
             return "No level covers fewer samples than chance allows."
         levels = ", ".join(f"{row.level:g}" for row in self.too_low)
@@ -127,9 +127,9 @@ class CoverageReport(TableReport):
         return ""
 
     def _tables(self) -> list[ReportTable]:
-        tables = [ReportTable(HEAD, [_line(row) for row in self.of("all")], "Coverage")]
+        tables = [ReportTable(HEAD, [_cells(row) for row in self.of("all")], "Coverage")]
         return tables + [
-            _matrix(rows, scope)
+            _scope_table(rows, scope)
             for scope in ("output", "class", "group")
             if (rows := self.of(scope))
         ]
@@ -160,7 +160,7 @@ class CoverageReport(TableReport):
         return f"CoverageReport({', '.join(self.outputs)}, {self.samples} samples: {figures})"
 
 
-def _line(row: CoverageRow) -> list[str]:
+def _cells(row: CoverageRow) -> list[str]:
     shares = (row.single, row.single_right, *(getattr(row, code) for code in OUTCOMES[1:]))
     return [
         f"{row.level:g}",
@@ -173,8 +173,8 @@ def _line(row: CoverageRow) -> list[str]:
     ]
 
 
-def _matrix(rows: Sequence[CoverageRow], scope: str) -> ReportTable:
-    """Return a line for each name, a column for each level; ``*`` marks what is too low."""
+def _scope_table(rows: Sequence[CoverageRow], scope: str) -> ReportTable:
+    """Return a table with a row for each name and a column for each level; ``*`` is too low."""
     levels = list(dict.fromkeys(row.level for row in rows))
     lines: dict[str, list[str]] = {}
     for row in rows:
@@ -185,11 +185,11 @@ def _matrix(rows: Sequence[CoverageRow], scope: str) -> ReportTable:
 
 
 def share_band(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the band of Clopper and Pearson for a share, from `successes` in some trials.
+    """Return the ends of the Clopper-Pearson confidence interval of a binomial proportion.
 
-    The lowest and the highest share for which so many, or so few, have a chance of
-    ``(1 - confidence) / 2``: whatever the true share, the band contains it at least as often as the
-    confidence says.
+    They are the lowest and the highest share for which at least so many, or at most so few,
+    `successes` have probability ``(1 - confidence) / 2``: whatever the true share, the interval
+    contains it with at least the confidence.
 
     Examples
     --------
@@ -205,13 +205,13 @@ def share_band(successes: int, trials: int, confidence: float = 0.95) -> tuple[f
 
 
 def chance_of_so_few(covered: int, new: int, calibrated: int, alpha: float) -> float:
-    """Return the chance that at most so many of `new` samples are covered, if nothing is wrong.
+    """Return the p-value of at most `covered` covered samples among `new`, if the guarantee holds.
 
     If `calibrated` and new samples are exchangeable and no scores are equal, the share of new
     samples that a calibration covers is distributed as ``Beta(a, b)`` with ``a = n + 1 - b`` and
     ``b = floor((n + 1) alpha)``, so that their number is beta-binomial; equal scores, and rules
-    that enlarge sets, only raise it. So this is a p-value against the guarantee, and it allows for
-    the luck of both the calibration and the new samples.
+    that enlarge sets, only raise it. So this is a p-value against the guarantee, over random
+    calibration samples and new samples.
 
     Examples
     --------

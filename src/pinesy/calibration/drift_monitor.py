@@ -1,4 +1,4 @@
-"""Watch a stream of samples: an alarm when they are no longer like those of calibration."""
+"""Drift detection: an alarm when new samples are not exchangeable with calibration samples."""
 
 import hashlib
 import json
@@ -28,11 +28,11 @@ class CalibratedModel(Protocol):
     calibration_: CalibratedRules
 
     def calibration_evidence(self, samples: Any, /) -> Evidence:
-        """Return samples as the calibrated rules take them."""
+        """Return the evidence of samples, for the calibrated rules."""
 
 
-def rules_of(calibrated: Any) -> CalibratedRules:
-    """Return calibrated rules, of a model its own, or raise `DataError`."""
+def as_calibrated_rules(calibrated: Any) -> CalibratedRules:
+    """Return calibrated rules, or those of a calibrated model; raise `DataError` for others."""
     if isinstance(calibrated, CalibratedRules):
         return calibrated
     if not hasattr(calibrated, "calibration_evidence"):
@@ -49,26 +49,25 @@ def rules_of(calibrated: Any) -> CalibratedRules:
 
 
 class DriftMonitor:
-    """Raises an alarm when new samples are no longer like those of calibration.
+    """Raises an alarm when new samples are not exchangeable with those of calibration.
 
-    It looks at the margin score of each sample (1 minus how far the best value of its least sure
-    input, or answer, is ahead), which needs no true values; or, `labelled`, at how badly the true
-    values fit.
-    Ranked among all samples before it, calibration included, that is a p-value; if calibration and
-    new samples are exchangeable, all p-values are independent and uniform, and the chance of an
-    alarm, ever, is at most `chance`: see `ConformalMartingale` for the test. An alarm says that the
-    guarantee of the calibration no longer rests on anything: calibrate anew, on new samples. No
-    alarm is no proof that nothing has changed: a change that leaves the margin
-    scores alone is not seen.
+    It tests the margin score of each sample (1 minus the margin between the two best values of its
+    least certain input, or answer), which needs no true values; or, if `labelled`, the
+    nonconformity score of the true values. The rank of a score among all earlier ones, calibration
+    included, is a p-value; if calibration and new samples are exchangeable, all p-values are
+    independent and uniform, and the probability of an alarm, ever, is at most `chance`: see
+    `ConformalMartingale` for the test. After an alarm the guarantee of the calibration no longer
+    holds: calibrate again, on new samples. No alarm is no proof that nothing has changed: a change
+    that leaves the margin scores alone is not detected.
 
     Parameters
     ----------
     calibrated : what `calibrate` returns, without weights; or a calibrated `RuleClassifier` or
         `NeuroSymbolic`, whose samples `update` then takes
-    chance : of a false alarm, ever
-    labelled : whether true values come with the samples: those of what is calibrated, all inputs
-        or all answers
-    seed : of the lots that break ties
+    chance : the probability of a false alarm, ever
+    labelled : whether true values come with the samples: of all inputs, or of all answers if these
+        are calibrated
+    seed : of the random tie-breaking
 
     Examples
     --------
@@ -95,16 +94,16 @@ class DriftMonitor:
         seed: int = 0,
     ) -> None:
         self.model = None if isinstance(calibrated, CalibratedRules) else calibrated
-        self.calibrated, self.labelled = rules_of(calibrated), labelled
-        counts = _counts(self.calibrated, labelled)
+        self.calibrated, self.labelled = as_calibrated_rules(calibrated), labelled
+        counts = _monitored_counts(self.calibrated, labelled)
         self.test = ConformalMartingale(counts, chance=chance, seed=seed)
 
     def update(self, evidence: Evidence, targets: Mapping[str, Any] | None = None) -> DriftStatus:
-        """See a batch of new samples, in the order in which they came.
+        """Update the test with a batch of new samples, in their order.
 
         Parameters
         ----------
-        evidence : as for the calibrated rules; of a model, samples as it takes them
+        evidence : as for the calibrated rules; for a model, its samples
         targets : the true values, if the monitor is `labelled`
         """
         if self.model is not None:
@@ -125,19 +124,19 @@ class DriftMonitor:
 
     @property
     def samples(self) -> int:
-        """How many samples were seen."""
+        """The number of samples so far."""
         return self.test.samples
 
     @property
     def alarm(self) -> int | None:
-        """The number of the sample, from 1 on, at which the alarm was raised; None if none was."""
+        """The number of the sample, from 1, at which the alarm was raised; None without alarm."""
         return self.test.alarm
 
     @property
     def path(self) -> tuple[npt.NDArray[np.int64], FloatArray]:
-        """Numbers of samples and the natural logarithm of the martingale after them.
+        """The pair of sample numbers and of the log martingale after these samples.
 
-        Of long streams every second, fourth, eighth ... sample.
+        Long streams have every second, fourth, eighth ... sample.
         """
         return self.test.path
 
@@ -146,7 +145,7 @@ class DriftMonitor:
         return f"DriftMonitor({self.samples} samples, {text})"
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the path of the martingale and the line of alarm; return the axes.
+        """Draw the path of the martingale and its threshold; return the axes.
 
         It needs Matplotlib.
         """
@@ -157,7 +156,7 @@ class DriftMonitor:
     # --- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a JSON file: all scores that were seen, but no samples."""
+        """Write the state to a JSON file: all scores so far, but no samples."""
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -172,7 +171,7 @@ class DriftMonitor:
     def load(
         cls, path: str | os.PathLike[str], calibrated: CalibratedRules | CalibratedModel
     ) -> "DriftMonitor":
-        """Return the monitor in a file, which goes on to the same bits.
+        """Return the monitor in a file, which continues to the same bits.
 
         Parameters
         ----------
@@ -194,8 +193,8 @@ class DriftMonitor:
         return monitor
 
 
-def _counts(calibrated: CalibratedRules, labelled: bool) -> ScoreCounts:
-    """Return the scores that new ones are ranked among."""
+def _monitored_counts(calibrated: CalibratedRules, labelled: bool) -> ScoreCounts:
+    """Return the counts of the calibration scores that new scores are compared with."""
     transform = calibrated.transform
     if not labelled:
         return transform.doubt_
@@ -213,12 +212,12 @@ def _digest(counts: ScoreCounts) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Novelty:
-    """Which samples conform to nothing that calibration has seen.
+    """Which samples are novel: no value of some input or answer conforms to the calibration.
 
     Attributes
     ----------
-    p_values : of each sample, how well the best value of its least conforming input (or answer)
-        fits; of samples like those of calibration at most a share `alpha` is at `alpha` or below
+    p_values : for each sample, the p-value of the best value of its least conforming input (or
+        answer); at most a share `alpha` of exchangeable samples has `alpha` or less
     level : float
     novel : which samples are excluded at the level, whatever their values
     """
@@ -229,7 +228,7 @@ class Novelty:
 
     @property
     def order(self) -> npt.NDArray[np.intp]:
-        """The samples, from the most novel on."""
+        """The indices of the samples, the most novel first."""
         return np.argsort(self.p_values, kind="stable")
 
     def __repr__(self) -> str:
@@ -243,11 +242,11 @@ def novelty(
     *,
     weights: npt.ArrayLike | None = None,
 ) -> Novelty:
-    """Return which samples conform to nothing that calibration has seen.
+    """Return which samples are novel: outliers with respect to the calibration samples.
 
     If new samples are exchangeable with those of calibration, at most a share ``1 - level`` is
-    called novel: the best value fits at least as well as the true one. `weights` are as
-    `CalibratedRules.predict_set` takes them.
+    called novel: the best value conforms at least as well as the true one. `weights` are those of
+    `CalibratedRules.predict_set`.
     """
     if not isinstance(calibrated, CalibratedRules):
         raise DataError(f"give what calibrate returns; got {calibrated!r:.60}")

@@ -1,4 +1,4 @@
-"""Loops over the scores of a stream: ranked among earlier ones, and bet on."""
+"""Loops over a stream: the ranks of scores among earlier ones, and the betting martingale."""
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,call-arg,assignment"
 from math import exp, inf, log, log1p
@@ -11,15 +11,15 @@ from pinesy._common.jit import compiled, inner
 _RANKS = types.Array(types.int64, 1, "C")
 _NUMBERS = types.Array(types.float64, 1, "C")
 _TABLE = types.Array(types.float64, 2, "C")
-#: p-values are kept so far from 0 and from 1, where a bet would be infinite.
+#: The least distance of p-values from 0 and 1, where a bet would be infinite.
 NEAREST = 2.0**-53
 
 
 @compiled(types.void(_RANKS, _NUMBERS, _NUMBERS))
 def earlier_ranks(ranks, above, equal):
-    """Set how many earlier ranks are larger than each rank, and how many are the same.
+    """Set the number of earlier ranks `above` each rank, and of `equal` ones.
 
-    By a tree of sums (Fenwick): log n steps for each.
+    By a Fenwick tree, in log n steps for each.
     """
     size = ranks.max() + 1 if len(ranks) else 0
     tree, counts = np.zeros(size + 1, np.int64), np.zeros(size, np.int64)
@@ -49,17 +49,17 @@ def bet(p, bets, begin, capital, out):
     """Set ``out[i]`` to the logarithm of the martingale after p-value `i`.
 
     A row of `bets` is ``a - 1, b - 1, -log B(a, b)``, of a density of the Beta distribution;
-    `capital`, which is changed, is the logarithm of what each has, and `begin` the number of
-    p-values before. Of 1, ``1 / (1 + log(1 + t))`` is not yet at stake after `t` p-values; what is
-    put at stake goes to the bets in equal parts.
+    `capital`, which is updated, is the logarithm of the capital of each bet, and `begin` the number
+    of earlier p-values. Of a capital of 1, ``1 / (1 + log(1 + t))`` is not yet bet after `t`
+    p-values; what is bet is split evenly among the bets.
     """
     for i in range(len(p)):
         t = begin + i
-        unstaked = 1.0 / (1.0 + log(2.0 + t))
-        stake = log((1.0 / (1.0 + log(1.0 + t)) - unstaked) / len(bets))
+        reserve = 1.0 / (1.0 + log(2.0 + t))
+        stake = log((1.0 / (1.0 + log(1.0 + t)) - reserve) / len(bets))
         clipped = min(max(p[i], NEAREST), 1.0 - NEAREST)
         low, high = log(clipped), log1p(-clipped)
-        total = log(unstaked)
+        total = log(reserve)
         for j in range(len(bets)):
             density = bets[j, 0] * low + bets[j, 1] * high + bets[j, 2]
             capital[j] = log_sum(capital[j], stake) + density

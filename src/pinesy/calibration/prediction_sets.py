@@ -1,4 +1,4 @@
-"""The values that remain at a level, why there is not one alone, and what excludes others."""
+"""Prediction sets at a level, and explanations of them."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from pinesy.rules.outcomes import (
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import equation_text, format_name, show_value
 
-#: Values that a text names, those that remain longest first.
+#: The most values that a text names, by decreasing possibility.
 SHOWN = 8
 
 
@@ -35,14 +35,14 @@ class PredictionSets(Mapping[str, Any]):
     """For each output the values that are not excluded at a level: ``{u : pi(u) > 1 - level}``.
 
     A mapping from the names of outputs to sets, tuples of values in the order of the domain; for a
-    batch a list of them, one for each sample.
+    batch, to a list with the set of each sample.
 
     Attributes
     ----------
     level : float
-    possibilities : by output, the calibrated distributions that the sets are cuts of
-    conformity : how well the least conforming input (or output) fits at best: the p-value of its
-        best value, one for each sample
+    possibilities : by output, the calibrated distributions; the sets are cuts of them
+    conformity : for each sample the p-value of the best value of its least conforming input (or
+        output)
 
     Examples
     --------
@@ -51,7 +51,7 @@ class PredictionSets(Mapping[str, Any]):
     >>> sets = PredictionSets(0.95, {"total": total}, 1.0)
     >>> sets["total"], sets.outcomes["total"], sets.verdict("total")
     ((1, 2), 'several', 'undecided: 1 or 2 remain')
-    >>> sets.excluded_at("total").tolist()  # the highest level that leaves each value out
+    >>> sets.excluded_at("total").tolist()  # the highest level that excludes each value
     [0.96, 0.0, 0.7, 0.99]
     """
 
@@ -63,7 +63,9 @@ class PredictionSets(Mapping[str, Any]):
         members = self.members(key)
         domain = self.possibilities[name_of(key)].attribute.domain
         return (
-            _values(members, domain) if members.ndim == 1 else [_values(m, domain) for m in members]
+            _select_values(members, domain)
+            if members.ndim == 1
+            else [_select_values(m, domain) for m in members]
         )
 
     def members(self, key: Any) -> BoolArray:
@@ -77,24 +79,24 @@ class PredictionSets(Mapping[str, Any]):
         return self.possibilities[name]
 
     def excluded_at(self, key: Any) -> FloatArray:
-        """Return for each value the highest level at which it is left out: ``1 - pi(u)``.
+        """Return for each value the highest level that excludes it: ``1 - pi(u)``.
 
-        At all higher levels it is in the set. A value with 0 is in the set at every level.
+        At all higher levels it is in the set. A value of level 0 is in the set at every level.
         """
         return np.asarray((1.0 - self._possibility(key).degrees).round(12))
 
     @cached_property
     def sizes(self) -> dict[str, Any]:
-        """How many values remain, by output."""
+        """The sizes of the sets, by output."""
         return {name: self.members(name).sum(axis=-1) for name in self}
 
     @cached_property
     def outcomes(self) -> dict[str, Any]:
-        """Whether one value remains, or why not, by output: for each sample a code (`Outcome`).
+        """The outcome codes of samples (`Outcome`), by output.
 
-        ``"contradiction"``: the rules contradict each other on it; ``"novel"``: no value of some
-        input (or output) conforms to what calibration has seen; ``"no_rule"``: no value is less
-        possible than another; ``"several"``: several remain; ``"decided"``: one does.
+        ``"contradiction"``: the rules contradict each other; ``"novel"``: no value of some input
+        (or output) conforms to the calibration samples; ``"no_rule"``: all values are fully
+        possible; ``"several"``: several values remain; ``"decided"``: one does.
         """
         return {name: outcome_codes(self.outcome_indices(name)) for name in self}
 
@@ -107,7 +109,7 @@ class PredictionSets(Mapping[str, Any]):
         return outcome_indices(self.members(key), unrestricted, clash, novel)
 
     def verdict(self, key: Any, row: int | None = None) -> str:
-        """Return an outcome in words: of one sample, or of a row of a batch."""
+        """Return the outcome of one sample, or of a row of a batch, as text."""
         pi = self._possibility(key)
         if pi.is_batch == (row is None):
             raise DomainError("give a row of a batch, and none for one sample")
@@ -127,7 +129,7 @@ class PredictionSets(Mapping[str, Any]):
         first = next(iter(self.possibilities.values()))
         if first.is_batch:
             return f"PredictionSets({len(first)} samples of {', '.join(self)} at {self.level:g})"
-        texts = ", ".join(f"{name} in {_shown(self[name])}" for name in self)
+        texts = ", ".join(f"{name} in {_format_set(self[name])}" for name in self)
         return f"PredictionSets({texts} at {self.level:g})"
 
     def _repr_html_(self) -> str:
@@ -141,7 +143,7 @@ class PredictionSets(Mapping[str, Any]):
             [
                 str(row),
                 name,
-                _shown(_values(members[name][row], domain)),
+                _format_set(_select_values(members[name][row], domain)),
                 OUTCOME_WORDS[outcomes[name][row]],
             ]
             for row in range(n)
@@ -151,11 +153,11 @@ class PredictionSets(Mapping[str, Any]):
         return tag("div", repr(self)) + first_lines(head, lines, n * len(self), "sets")
 
 
-def _values(members: BoolArray, domain: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+def _select_values(members: BoolArray, domain: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     return tuple(domain[i] for i in np.flatnonzero(members))
 
 
-def _shown(values: tuple[Hashable, ...]) -> str:
+def _format_set(values: tuple[Hashable, ...]) -> str:
     ending = ", ..." if len(values) > 6 else ""
     return "{" + ", ".join(show_value(v) for v in values[:6]) + ending + "}"
 
@@ -166,9 +168,9 @@ class LevelExplanation:
 
     Attributes
     ----------
-    sets : of one sample, at the level that was asked for
-    explanation : of the most possible value, or of what was asked about, by the rules
-    guarantee : what is guaranteed, in words
+    sets : the prediction sets of one sample, at the requested level
+    explanation : the explanation by the rules, of the most possible value or of the proposition
+    guarantee : the guarantee as a sentence
     """
 
     sets: PredictionSets
@@ -182,7 +184,7 @@ class LevelExplanation:
 
     @cached_property
     def excluded_at(self) -> dict[Hashable, float]:
-        """For each value the highest level at which it is left out; 0 for one that never is."""
+        """For each value the highest level that excludes it; 0 if none does."""
         levels = self.sets.excluded_at(self.attribute).tolist()
         return dict(zip(self.attribute.domain, levels, strict=True))
 
@@ -204,11 +206,13 @@ class LevelExplanation:
         level, members = self.sets.level, self.sets[self.attribute]
         excluded = {v: z for v, z in self.excluded_at.items() if v not in members}
         included = {v: z for v, z in self.excluded_at.items() if v in members and z > 0.0}
-        lines = [f"Excluded at {percent(level)}: {_levels(excluded)}."] if excluded else []
-        return lines + ([f"Excluded at lower levels: {_levels(included)}."] if included else [])
+        lines = [f"Excluded at {percent(level)}: {_format_levels(excluded)}."] if excluded else []
+        return lines + (
+            [f"Excluded at lower levels: {_format_levels(included)}."] if included else []
+        )
 
     def to_dict(self, **limits: Any) -> dict[str, Any]:
-        """Return it as plain data; ``"explanation"`` is as `Explanation.to_dict` has it."""
+        """Return a dict for JSON; ``"explanation"`` is that of `Explanation.to_dict`."""
         return {
             "format": "pinesy levels",
             "version": 2,
@@ -239,13 +243,13 @@ class LevelExplanation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelWhyNot:
-    """At which levels a value is excluded, and which p-values do it.
+    """At which levels a value is excluded, and which p-values exclude it.
 
     Attributes
     ----------
-    level : that was asked for
-    p_value : of the value; it is excluded at all levels up to 1 minus it
-    reason : what holds it down, by the rules: of calibrated inputs, degrees there are p-values
+    level : the requested level
+    p_value : the p-value of the value, which is excluded at all levels up to ``1 - p_value``
+    reason : the rules that limit the value; with calibrated inputs, its degrees are p-values
     of_inputs : whether the inputs were calibrated, or the answers
     """
 
@@ -256,17 +260,20 @@ class LevelWhyNot:
 
     @property
     def excluded_at(self) -> float:
-        """The highest level at which the value is left out."""
+        """The highest level that excludes the value."""
         return round(1.0 - self.p_value, 12)
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the value is left out at the level that was asked for."""
+        """Whether the value is excluded at the requested level."""
         return self.excluded_at >= self.level
 
     @property
     def p_values(self) -> list[tuple[str, Hashable, float]]:
-        """The p-values that exclude it: of inputs' values; its own, if answers are calibrated."""
+        """The attribute, value and p-value of each value that excludes this one.
+
+        These are values of inputs; if answers are calibrated, the value itself.
+        """
         if not self.of_inputs:
             return [(self.reason.attribute.name, self.reason.value, self.p_value)]
         return [
@@ -282,7 +289,7 @@ class LevelWhyNot:
         up = (
             f"it is excluded up to {percent(self.excluded_at)}"
             if self.p_value < 1.0
-            else ("no level excludes it")
+            else "no level excludes it"
         )
         reasons = [
             f"  the p-value of {equation_text(n, v)} is {p:.4g}"
@@ -291,7 +298,7 @@ class LevelWhyNot:
         return "\n".join([f"{name} is {is_in} at {level_text}; {up}:", *reasons, str(self.reason)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return a dict for JSON."""
         return {
             "attribute": self.reason.attribute.name,
             "value": plain_value(self.reason.value),
@@ -315,7 +322,7 @@ class LevelWhyNot:
 
 
 def percent(level: float) -> str:
-    """Return a level as it is read.
+    """Return a level as a percentage.
 
     Examples
     --------
@@ -325,8 +332,8 @@ def percent(level: float) -> str:
     return f"{np.floor(1e4 * level + 1e-6) / 100:g} %"
 
 
-def _levels(levels: dict[Hashable, float]) -> str:
-    """Return values with their levels, those first that remain longest."""
+def _format_levels(levels: dict[Hashable, float]) -> str:
+    """Return the text of values with their levels, by increasing level."""
     ordered = sorted(levels.items(), key=lambda item: item[1])
     texts = [f"{show_value(v)} (up to {percent(z)})" for v, z in ordered[:SHOWN]]
     hidden = len(ordered) - SHOWN

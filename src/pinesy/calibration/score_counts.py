@@ -1,4 +1,4 @@
-"""Scores, how badly values fit; conformal p-values, how many calibration samples fit no better."""
+"""Nonconformity scores of values, and conformal p-values from counts of calibration scores."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,19 +13,14 @@ from pinesy._common.validation import BoolArray, FloatArray, check_number, sugge
 from pinesy.exceptions import DataError, DegreeError, DomainError, ShapeError
 from pinesy.transforms import antipignistic, minimum_specificity
 
-#: Digits of ``1 - level``: 1 - 0.9 is 0.1 here, and not a little less.
+#: Decimals of ``1 - level``: 1 - 0.9 is rounded to 0.1.
 DIGITS = 12
-#: Floats count no further one by one.
+#: The largest number of samples that a float64 counts exactly.
 MOST_SAMPLES = 2**53
 
 
-def cumulated(probability: FloatArray) -> FloatArray:
-    """Return 1 minus the probability of all values that are more probable."""
-    return np.asarray(minimum_specificity(probability, ties="equal"))
-
-
-def complement(degrees: FloatArray) -> FloatArray:
-    """Return degrees as they are: probabilities or possibilities."""
+def degrees_in_unit(degrees: FloatArray) -> FloatArray:
+    """Return the degrees unchanged, or raise `DegreeError` for the first one outside [0, 1]."""
     good = (degrees >= 0.0) & (degrees <= 1.0)
     if not good.all():
         index = tuple(map(int, np.argwhere(~good)[0]))
@@ -37,34 +32,35 @@ def complement(degrees: FloatArray) -> FloatArray:
     return degrees
 
 
-#: How well a value fits, by the word for the score that is 1 minus it.
-FITS: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "complement": complement,
+#: By the name of a score, the conformity of values: 1 minus the score. The cumulated score is the
+#: probability of all values that are more probable.
+CONFORMITIES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "complement": degrees_in_unit,
     "antipignistic": antipignistic,
-    "cumulated": cumulated,
+    "cumulated": lambda probability: minimum_specificity(probability, ties="equal"),
 }
 
 
 def margin_scores(scores: FloatArray) -> FloatArray:
-    """Return 1 minus how far the best value of each distribution is ahead of the second."""
+    """Return 1 minus the margin between the two best values of each distribution."""
     least = np.partition(scores, 1, axis=-1)
     return np.asarray(1.0 - (least[..., 1] - least[..., 0]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreCounts:
-    """How often each score was seen in calibration: the function `f` of conformal p-values.
+    """Counts of the scores of calibration samples: the function `f` of conformal p-values.
 
     ``f(t) = (w + sum {w_i : S_i >= t}) / (w + sum w_i)``, where `S_i` and `w_i` are the score and
-    the weight of calibration sample `i` and `w` that of the new sample; without weights all are
-    1 (docs/guarantees-proof.md). `f` falls, so that ``min_j f(t_j) = f(max_j t_j)``. Samples of
-    weight 0 are not counted.
+    the weight of calibration sample `i` and `w` the weight of the new sample; without weights all
+    are 1 (docs/guarantees-proof.md). `f` decreases, so that ``min_j f(t_j) = f(max_j t_j)``.
+    Samples of weight 0 are not counted.
 
     Attributes
     ----------
-    scores : rising, each of them once
-    counts : how many samples have each score
-    weights : the sums of their weights; None if they have none
+    scores : the distinct scores, in increasing order
+    counts : the number of samples of each score
+    weights : the sum of the sample weights of each score; None without weights
 
     Examples
     --------
@@ -83,7 +79,7 @@ class ScoreCounts:
 
     @classmethod
     def of(cls, scores: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> "ScoreCounts":
-        """Count scores, and add up the weights of their samples if they have some."""
+        """Count scores, and sum the sample weights of each score if there are weights."""
         values = np.asarray(scores, dtype=np.float64).ravel()
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
@@ -94,12 +90,12 @@ class ScoreCounts:
         checked = checked_weights(weights, len(values))
         values, checked = values[checked > 0.0], checked[checked > 0.0]
         distinct, indices = np.unique(values, return_inverse=True)
-        counts = _sums(indices, np.ones(len(values)), len(distinct))
-        return cls(distinct, counts, _sums(indices, checked, len(distinct)))
+        counts = _sum_by_index(indices, np.ones(len(values)), len(distinct))
+        return cls(distinct, counts, _sum_by_index(indices, checked, len(distinct)))
 
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> "ScoreCounts":
-        """Return what `content` was made of, or raise `DataError`."""
+        """Return the counts from their JSON `content`, or raise `DataError`."""
         scores, counts = (_numbers(content, key) for key in ("scores", "counts"))
         if not (np.diff(scores) > 0.0).all():
             raise DataError('"scores" of a calibration must rise')
@@ -110,7 +106,7 @@ class ScoreCounts:
         if content.get("weights") is None:
             return cls(scores, counts)
         weights = _numbers(content, "weights")
-        if weights.shape != scores.shape or (weights <= 0.0).any() or _is_infinite(weights):
+        if weights.shape != scores.shape or (weights <= 0.0).any() or _has_infinite_sum(weights):
             raise DataError(
                 '"weights" of a calibration must be numbers above 0 with a finite sum, one for '
                 "each score"
@@ -119,13 +115,13 @@ class ScoreCounts:
 
     @property
     def content(self) -> dict[str, list[float]]:
-        """The counts as JSON holds them."""
+        """The counts as a dict for JSON."""
         content = {"scores": self.scores.tolist(), "counts": self.counts.tolist()}
         return content if self.weights is None else content | {"weights": self.weights.tolist()}
 
     @cached_property
     def samples(self) -> int:
-        """The number of samples, whatever their weights are."""
+        """The number of samples, regardless of weights."""
         return int(self.counts.sum())
 
     @property
@@ -135,18 +131,18 @@ class ScoreCounts:
 
     @cached_property
     def total(self) -> float:
-        """The sum of the weights; the number of samples if they have none."""
+        """The sum of the weights; without weights the number of samples."""
         return float(self._at_least[0])
 
     @cached_property
     def _at_least(self) -> FloatArray:
-        """For each score, and after the last, the weight of the samples with it or a larger one."""
+        """The weight of the samples of at least each score; 0 after the last score."""
         weights = self.counts if self.weights is None else self.weights
         return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
     @cached_property
     def _p_values(self) -> FloatArray:
-        """``f`` of each score, and after the last, without weights."""
+        """``f`` of each score, and of larger scores than the last, without weights."""
         return np.asarray((1.0 + self._at_least) / (1.0 + self.total))
 
     def p_values(self, scores: FloatArray, weight: float | FloatArray | None = None) -> FloatArray:
@@ -156,37 +152,33 @@ class ScoreCounts:
 
         Parameters
         ----------
-        weight : of the new samples, if those of calibration have weights; it broadcasts
+        weight : the weights of the new samples, if those of calibration have weights; it broadcasts
         """
         if (weight is not None) != self.is_weighted:
-            raise DataError(_weights_problem(self.is_weighted, "weight"))
+            raise DataError(_weights_message(self.is_weighted, "weight"))
+        indices = np.searchsorted(self.scores, scores, side="left")
         if weight is None:
-            return self._look_up(scores, self._p_values)
-        at_least = self._look_up(scores, self._at_least)
+            return np.asarray(self._p_values[indices])
         if not np.isfinite(weight + self.total).all():
             raise DataError("the weights add up to infinity; divide all of them by a constant")
-        return np.asarray((weight + at_least) / (weight + self.total))
+        return np.asarray((weight + self._at_least[indices]) / (weight + self.total))
 
-    def _look_up(self, t: FloatArray, table: FloatArray) -> FloatArray:
-        """Return ``table[i]`` for each `t`, where `i` is how many scores are less."""
-        return np.asarray(table[np.searchsorted(self.scores, t, side="left")])
-
-    def share_from(self, score: float) -> float:
-        """Return the share of samples, by weight if they have some, of a score or a larger one."""
+    def share_at_least(self, score: float) -> float:
+        """Return the (weighted) share of samples whose score is at least `score`."""
         at_least = self._at_least[np.searchsorted(self.scores, score, side="left")]
         return float(at_least / self.total)
 
     def above_and_equal(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return how many samples have a larger score than each of these, and how many the same."""
+        """Return the number of samples above each score, and the number of equal ones."""
         least = self._at_least[np.searchsorted(self.scores, scores, side="left")]
         above = self._at_least[np.searchsorted(self.scores, scores, side="right")]
         return above, least - above
 
     def __add__(self, other: "ScoreCounts") -> "ScoreCounts":
-        """Return the counts of both parts of the calibration samples.
+        """Return the counts of the calibration samples of both.
 
-        Counts are the same as of all samples at once. Sums of weights are the same up to rounding:
-        floats that are added in another order may differ in their last bits.
+        They equal the counts of all samples at once; sums of weights are equal up to rounding,
+        because floats are added in another order.
         """
         if self.is_weighted != other.is_weighted:
             raise DataError(
@@ -195,11 +187,11 @@ class ScoreCounts:
         scores, indices = np.unique(
             np.concatenate([self.scores, other.scores]), return_inverse=True
         )
-        counts = _sums(indices, np.concatenate([self.counts, other.counts]), len(scores))
+        counts = _sum_by_index(indices, np.concatenate([self.counts, other.counts]), len(scores))
         if self.weights is None or other.weights is None:
             return ScoreCounts(scores, counts)
         weights = np.concatenate([self.weights, other.weights])
-        return ScoreCounts(scores, counts, _sums(indices, weights, len(scores)))
+        return ScoreCounts(scores, counts, _sum_by_index(indices, weights, len(scores)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreCounts):
@@ -233,13 +225,13 @@ class ScoreCounts:
             )
 
 
-def _sums(indices: npt.NDArray[np.intp], amounts: FloatArray, n: int) -> FloatArray:
-    """Return the sum of the amounts of each index below `n`."""
+def _sum_by_index(indices: npt.NDArray[np.intp], amounts: FloatArray, n: int) -> FloatArray:
+    """Return for each index below `n` the sum of its amounts."""
     return np.asarray(np.bincount(indices, amounts, n), dtype=np.float64)
 
 
 def _numbers(content: Mapping[str, Any], key: str) -> FloatArray:
-    """Return a list of finite numbers in a file, or raise `DataError`."""
+    """Return an entry of a file as an array of finite numbers, or raise `DataError`."""
     numbers = content[key]
     if not isinstance(numbers, list) or not all(type(x) in (int, float) for x in numbers):
         raise DataError(f'"{key}" of a calibration must be a list of numbers')
@@ -249,13 +241,13 @@ def _numbers(content: Mapping[str, Any], key: str) -> FloatArray:
     return array
 
 
-def _is_infinite(weights: FloatArray) -> bool:
+def _has_infinite_sum(weights: FloatArray) -> bool:
     with np.errstate(over="ignore"):
         return not np.isfinite(weights.sum())
 
 
-def _weights_problem(is_weighted: bool, name: str) -> str:
-    """Return what is wrong with weights of new samples that are missing, or there for nothing."""
+def _weights_message(is_weighted: bool, name: str) -> str:
+    """Return the error message for weights of new samples that are missing, or not needed."""
     if is_weighted:
         return (
             "the calibration samples have weights, so new samples need theirs, on the same scale: "
@@ -265,9 +257,9 @@ def _weights_problem(is_weighted: bool, name: str) -> str:
 
 
 def exceeds(degrees: Any, level: float) -> BoolArray:
-    """Return which degrees are above ``1 - level``: of values, which ones are not excluded.
+    """Return which degrees are above ``1 - level``: which values are not excluded at the level.
 
-    Degrees are compared as levels are, to `DIGITS`, so that rounding decides about none.
+    Degrees and levels are compared up to `DIGITS` decimals, so that rounding decides nothing.
     """
     return np.asarray(np.asarray(degrees) > significance(level) + 0.5 * 10.0**-DIGITS)
 
@@ -289,7 +281,7 @@ def significance(level: object) -> float:
 
 
 def samples_needed(level: float) -> int:
-    """Return the least number of calibration samples that say something at a level.
+    """Return the least number of calibration samples that can exclude a value at a level.
 
     ``n >= 1 / alpha - 1``: with fewer, every value stays in every set.
 
@@ -304,7 +296,7 @@ def samples_needed(level: float) -> int:
 def checked_weights(
     weights: npt.ArrayLike, n: int, name: str = "weights", *, positive: bool = False
 ) -> FloatArray:
-    """Return the weights of `n` samples, or raise an error; `positive` excludes 0."""
+    """Return the weights of `n` samples as an array, or raise an error; `positive` excludes 0."""
     try:
         array = np.atleast_1d(np.asarray(weights, dtype=np.float64))
     except (TypeError, ValueError):
@@ -315,7 +307,7 @@ def checked_weights(
     if wrong.any():
         row, range_text = int(wrong.argmax()), "above 0" if positive else "at least 0"
         raise DataError(f"{name}[{row}] is {array[row]}; weights are numbers {range_text}")
-    if not positive and _is_infinite(array):
+    if not positive and _has_infinite_sum(array):
         raise DataError(f"{name} add up to infinity; divide all of them by a constant")
     return array
 
@@ -325,17 +317,17 @@ def new_weights(
 ) -> FloatArray | None:
     """Return the weights of `n` new samples, for a calibration with weights or without.
 
-    A sample that comes has a weight above 0: of weight 0 are those that never come.
+    They must be positive: a weight of 0 means that such samples never occur.
     """
     if (weights is not None) != is_weighted:
-        raise DataError(_weights_problem(is_weighted, name))
+        raise DataError(_weights_message(is_weighted, name))
     return None if weights is None else checked_weights(weights, n, name, positive=True)
 
 
 def label_columns(
     labels: Any, shape: tuple[int, ...], classes: Sequence[Hashable] | None
 ) -> npt.NDArray[np.int64]:
-    """Return the columns of true values, for degrees of a shape, or raise an error."""
+    """Return the column of each true value, for degrees of a shape, or raise an error."""
     array, size = np.asarray(labels), shape[-1]
     if array.shape != shape[:-1] or not array.ndim:
         raise ShapeError(
@@ -365,25 +357,27 @@ def label_columns(
 def true_scores(
     scores: Mapping[Any, FloatArray], columns: Mapping[Any, npt.NDArray[np.int64]]
 ) -> FloatArray:
-    """Return the scores of the true values of some inputs, a row for each sample."""
+    """Return the scores of the true values (n_samples, inputs), given their columns."""
     parts = [
         np.take_along_axis(scores[key], columns[key][..., None], axis=-1)[..., 0] for key in scores
     ]
-    return np.concatenate([_rows(part) for part in parts], axis=1)
+    return np.concatenate([_flatten_inputs(part) for part in parts], axis=1)
 
 
 def worst_margin_scores(scores: Mapping[Any, FloatArray]) -> FloatArray:
-    """Return for each sample the largest margin score of its inputs, which needs no labels.
+    """Return the largest margin score of each sample's inputs, which needs no labels.
 
     The margin score of a domain with a single value is 0.
     """
     parts = [
-        _rows(margin_scores(of_input)) if of_input.shape[-1] > 1 else np.zeros((len(of_input), 1))
+        _flatten_inputs(margin_scores(of_input))
+        if of_input.shape[-1] > 1
+        else np.zeros((len(of_input), 1))
         for of_input in scores.values()
     ]
     return np.asarray(np.concatenate(parts, axis=1).max(axis=1))
 
 
-def _rows(array: FloatArray) -> FloatArray:
-    """Return an array with a row for each sample; there may be no samples."""
+def _flatten_inputs(array: FloatArray) -> FloatArray:
+    """Return an array (n_samples, inputs) of one (n_samples, ...); there may be no samples."""
     return np.reshape(array, (len(array), prod(array.shape[1:])))

@@ -1,4 +1,4 @@
-"""Which rows were used in training, as hashes, so that they are not calibrated on by mistake."""
+"""Hashes of the training rows, so that nobody calibrates on them by mistake."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,38 +11,39 @@ import numpy.typing as npt
 
 from pinesy.exceptions import DataError
 
-#: Rows that are read at a time.
+#: The number of rows that are hashed at a time.
 ROWS = 4096
-#: Calibration data are refused if so many known rows would come by chance once in a million times.
+#: Calibration data are refused if chance gives so many training rows once in a million times.
 SURE = -log(1e-6)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingRows:
-    """The rows of training data: a hash of 64 bits each, from which they cannot be had again.
+    """The rows of training data as 64-bit hashes, from which the data cannot be restored.
 
     Attributes
     ----------
-    hashes : rising
+    hashes : in increasing order
     """
 
     hashes: npt.NDArray[np.uint64]
 
     @classmethod
     def of(cls, *tables: Mapping[str, npt.NDArray[Any]]) -> "TrainingRows":
-        """Remember rows: of each input, by name, an array ``(n, ...)``. Cost: one reading."""
+        """Hash the rows of tables: by the name of each input, an array ``(n, ...)``."""
         return cls(np.sort(np.concatenate([_hashes(columns) for columns in tables])))
 
     def refuse(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Raise `DataError` if calibration rows are training rows, as far as that is certain.
+        """Raise `DataError` if more calibration rows are training rows than chance explains.
 
-        Tables have equal rows. The share of training rows that have an equal one tells how many
-        rows of new data have one; more by chance (a bound of Chernoff) is nearly impossible.
+        New data may equal training rows by chance; the share of training rows with a duplicate
+        estimates how many do. Chernoff's bound gives the probability of more.
         """
         new = _hashes(columns)
         known = int(np.isin(new, self.hashes).sum())
-        n, expected = len(new), self._expected
-        share = known / n
+        _, counts = np.unique(self.hashes, return_counts=True)
+        expected = float((counts[counts > 1].sum() + 1) / (len(self.hashes) + 1))
+        n, share = len(new), known / len(new)
         if share > expected and n * _divergence(share, expected) > SURE:
             raise DataError(
                 f"{known} of {n} calibration samples are training samples too (there, "
@@ -50,26 +51,20 @@ class TrainingRows:
                 "samples aside before fit, and calibrate on them alone"
             )
 
-    @property
-    def _expected(self) -> float:
-        """The share of rows that are expected to have an equal one in training."""
-        _, counts = np.unique(self.hashes, return_counts=True)
-        return float((counts[counts > 1].sum() + 1) / (len(self.hashes) + 1))
-
 
 def _divergence(share: float, chance: float) -> float:
-    """Return the divergence of two coins, ``KL(share, chance)``; no less than that of Chernoff."""
+    """Return the Kullback-Leibler divergence of two Bernoulli distributions, for ``share > 0``."""
     failed = (1.0 - share) * log((1.0 - share) / (1.0 - chance)) if share < 1.0 else 0.0
     return share * log(share / chance) + failed
 
 
 def _hashes(columns: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.uint64]:
-    texts = [blake2b(row, digest_size=8).digest() for row in _rows(columns)]
+    texts = [blake2b(row, digest_size=8).digest() for row in _row_bytes(columns)]
     return np.frombuffer(b"".join(texts), dtype=np.uint64)
 
 
-def _rows(columns: Mapping[str, npt.NDArray[Any]]) -> Iterator[bytes]:
-    """Yield the content of each row; numbers of all types that are equal are the same."""
+def _row_bytes(columns: Mapping[str, npt.NDArray[Any]]) -> Iterator[bytes]:
+    """Yield the bytes of each row; equal numbers of different types have the same bytes."""
     arrays = [columns[name] for name in sorted(columns)]
     numbers = [a for a in arrays if a.dtype.kind in "fiub"]
     others = [a for a in arrays if a.dtype.kind not in "fiub"]

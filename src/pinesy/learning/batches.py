@@ -1,7 +1,7 @@
 """Learning from batches of samples, and adding counts of further samples.
 
-The passes over the samples are those of `learn`; what they give of each batch is merged, and the
-result is that of all samples together, to the last bit.
+The passes over the samples are those of `learn`; the results of the batches are merged, and equal
+those of all samples together, to the last bit.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,23 +10,23 @@ from typing import Any, Literal
 
 from pinesy._common.console import progress as progress_bar
 from pinesy.exceptions import DataError, placed
-from pinesy.learning.learn import SMOOTHING, Method, check_method, learn_by, set_estimate
+from pinesy.learning.learn import SMOOTHING, learn_from_samples, set_estimate
 from pinesy.learning.learning_arguments import (
     Rules,
     Tolerance,
     batch_of_pair,
     check_targeted,
-    with_initial,
+    initial_cascade,
 )
-from pinesy.learning.learning_result import LearningResult, SampleSummary
+from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts
 from pinesy.learning.sample_passes import (
-    Measured,
+    BatchPasses,
     Passes,
     Samples,
     SetFronts,
     SetTolerances,
-    merged,
+    merge_results,
 )
 from pinesy.learning.stages import CascadeStages, Stage
 from pinesy.rulebase.cascade import Cascade
@@ -57,7 +57,7 @@ def learn_batches(
     ----------
     batches : an iterable of pairs ``(evidence, targets)`` that can be iterated again and again,
         such as a list or a `SampleFile`; a generator cannot
-    progress : show on a terminal how far the reading is
+    progress : whether to show a progress bar on a terminal
     rules, method, tolerance, initial, fixed, smoothing : as for `learn`
 
     Returns
@@ -74,30 +74,13 @@ def learn_batches(
     >>> print(learn_batches(rules, [monday, tuesday]).rule_set)
     if rain in {yes} then grass in {wet} [s=0.5, r=0.25]
     """
-    cascade = with_initial(rules, initial)
-    samples = Streamed(cascade, batches, progress)
-    return learn_parts(cascade, samples, method, tolerance, fixed, smoothing)
+    cascade = initial_cascade(rules, initial)
+    samples = StreamedSamples(cascade, batches, progress)
+    return learn_from_samples(cascade, samples, method, tolerance, fixed, smoothing)
 
 
-def learn_parts(
-    cascade: Cascade,
-    samples: Samples,
-    method: Method,
-    tolerance: Tolerance,
-    fixed: Any,
-    smoothing: float,
-) -> LearningResult | ParameterEstimate:
-    """Learn by a method that can merge what it takes from parts of the samples."""
-    check_method(method, tolerance)
-    if method == "gradient":
-        raise DataError(
-            "method 'gradient' needs all samples in memory; take learn, or method 'counts'"
-        )
-    return learn_by(method, cascade, samples, tolerance, fixed, smoothing)
-
-
-class Streamed(Samples, Passes):
-    """Samples that are read again for every pass; nothing of them is stored but summaries.
+class StreamedSamples(Samples, Passes):
+    """Samples that are read again for every pass; only summaries of them are stored.
 
     Attributes
     ----------
@@ -120,26 +103,30 @@ class Streamed(Samples, Passes):
             return
         raise DataError("there are no batches to learn from")
 
-    def passes(self, stage: Stage) -> "Streamed":
-        """Set what the next passes are about."""
+    def passes(self, stage: Stage) -> "StreamedSamples":
+        """Set the stage of the next passes."""
         self._stage = stage
         return self
 
     def first_pass(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
-        """Read all batches, and merge what their first passes keep."""
-        return reduce(merged, (part.first_pass(tolerances) for part in self._measured("fronts")))
+        """Read all batches, and merge their summaries."""
+        parts = self._batch_passes("fronts")
+        return reduce(merge_results, (part.first_pass(tolerances) for part in parts))
 
     def second_pass(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Read all batches again, and take the largest distances."""
-        parts = self._measured("distances")
-        return reduce(merged, (part.second_pass(tolerances, fronts) for part in parts))
+        parts = self._batch_passes("distances")
+        return reduce(merge_results, (part.second_pass(tolerances, fronts) for part in parts))
 
     def count_pass(self) -> dict[str, RuleCounts]:
         """Read all batches, and add their counts."""
-        return reduce(merged, (part.count_pass() for part in self._measured("counts")))
+        return reduce(merge_results, (part.count_pass() for part in self._batch_passes("counts")))
 
-    def _measured(self, work: str) -> Iterator[Measured]:
-        """Yield the measures of each batch; the number of samples must be that of other passes."""
+    def _batch_passes(self, work: str) -> Iterator[BatchPasses]:
+        """Yield the passes over each batch; raise if the number of samples has changed.
+
+        The progress bar is labelled with the `work`.
+        """
         label = f"{work} of {', '.join(self._stage.names[:3])}" if self._progress else ""
         n = 0
         with progress_bar(label, self.total) as bar:
@@ -149,13 +136,14 @@ class Streamed(Samples, Passes):
                     continue
                 check_targeted(f"batch {index}", batch.targets, self.targeted)
                 with placed(f"batch {index}"):
-                    measured = Measured(self._stage, batch)
-                yield measured
+                    passes = BatchPasses(self._stage, batch)
+                yield passes
                 n += batch.n
                 bar.advance(batch.n)
         if n == 0:
             raise DataError(
-                "the batches hold no samples; if they did at the first look, they must stay"
+                "the batches hold no samples; if they did when they were first read, keep them the "
+                "same"
             )
         if self.total is not None and n != self.total:
             raise DataError(
@@ -170,12 +158,12 @@ def learn_more(
 ) -> ParameterEstimate:
     """Add the counts of further samples: the result is that of all samples together.
 
-    Counts add where the premises of the learned sets rest on inputs alone. Where they rest on other
-    learned sets, whose parameters the new samples change, learn from all samples again.
+    Counts add where the premises of the learned sets depend on inputs only. Where they depend on
+    other learned sets, whose parameters the new samples change, learn from all samples again.
 
     Parameters
     ----------
-    previous : what `learn` or `learn_batches` found by counts, or a model file has of it
+    previous : the estimate of `learn` or `learn_batches` by counts, or of a model file
     batches : pairs ``(evidence, targets)`` of the new samples, for the same attributes
     """
     if not isinstance(previous, ParameterEstimate) or previous.method != "counts":
@@ -184,19 +172,18 @@ def learn_more(
             "learn with method 'counts'"
         )
     cascade = previous.cascade
-    samples = Streamed(cascade, batches, progress)
+    samples = StreamedSamples(cascade, batches, progress)
     if set(samples.targeted) != set(previous.sets):
         raise DataError(
             f"the new samples have targets for {', '.join(samples.targeted)}, those that were "
             f"learned from for {', '.join(previous.sets)}; all need the same"
         )
     stages = CascadeStages(cascade, samples.targeted)
-    first, *later = stages
+    first, *later = stages.members
     if later:
-        name = stages.stage(later[0], None).names[0]
         raise DataError(
-            f"the counts of {name!r} rest on sets whose parameters change with the new samples, so "
-            "they cannot be added; learn again from all samples"
+            f"the counts of {stages.members[later[0]][0]!r} depend on sets whose parameters change "
+            "with the new samples, so they cannot be added; learn again from all samples"
         )
     new = samples.passes(stages.stage(first, None)).count_pass()
     results = {

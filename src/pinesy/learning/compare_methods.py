@@ -1,7 +1,7 @@
 """`compare_methods`: which method of learning to take.
 
-Methods are compared on samples that they were not learned from. So that nobody keeps a model that
-is worse than no model, the initial rules and the most frequent value are compared too.
+Methods are compared on held-out samples. Two baselines are compared too: the initial rules, and the
+most frequent value.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError, LearningError
 from pinesy.learning.evaluate import LEVELS, DecisionScores
 from pinesy.learning.learn import Method, learn
-from pinesy.learning.learning_arguments import Rules, batch_of, with_initial
+from pinesy.learning.learning_arguments import Rules, batch_of, initial_cascade
 from pinesy.rules.possibility import Possibility
 from pinesy.transforms import antipignistic
 
-#: The heads of `DecisionScores.cells`.
+#: The column heads of `DecisionScores.cells`.
 HEADS = (
     "right",
     "undecided",
@@ -39,13 +39,13 @@ def compare_methods(
     seed: int = 0,
     **options: Any,
 ) -> "MethodComparison":
-    """Learn by several methods from a part of the samples and compare them on the others.
+    """Learn by several methods from a part of the samples; compare them on the held-out part.
 
     Parameters
     ----------
     rules, evidence, targets : as for `learn`; the targets are values
-    methods : those to compare
-    held_out : the share of the samples that is held out, drawn by `seed`
+    methods : the methods to compare
+    held_out : the share of the samples that is held out, drawn at random by `seed`
     options : ``fixed`` and ``initial`` of `learn`
 
     Examples
@@ -60,7 +60,7 @@ def compare_methods(
     >>> scores["counts"].accuracy > scores["as given"].accuracy
     True
     """
-    cascade = with_initial(rules, options.pop("initial", None))
+    cascade = initial_cascade(rules, options.pop("initial", None))
     batch = batch_of(cascade, evidence, targets)
     for name, target in batch.targets.items():
         if target.is_graded:

@@ -1,8 +1,7 @@
 """Learning, inference, audit and evaluation on many machines, with Dask: the bits of one machine.
 
-In learning only summaries, counts and distances travel. Of other work each part of the data is a
-task, and its results are put one after the other in the order of the parts. See `cluster_tasks`
-for workers that are lost.
+In learning only summaries, counts and distances are sent. In other work each part of the data is a
+task, and results are concatenated in the order of the parts. See `cluster_tasks` for lost workers.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,27 +19,31 @@ from pinesy.evidence.evidence_form import Transform
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.audit import Audit, LabelJudges
-from pinesy.learning.batches import learn_parts
 from pinesy.learning.cluster_tasks import ClusterTasks, checked_parts
-from pinesy.learning.evaluate import DecisionReport, decide, judged_output, report_on
-from pinesy.learning.learn import SMOOTHING
+from pinesy.learning.evaluate import (
+    DecisionReport,
+    compare_batch,
+    decision_report,
+    evaluated_output,
+)
+from pinesy.learning.learn import SMOOTHING, learn_from_samples
 from pinesy.learning.learning_arguments import (
     Rules,
     Tolerance,
     TrainingBatch,
     batch_of_pair,
     check_targeted,
-    with_initial,
+    initial_cascade,
 )
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts
 from pinesy.learning.sample_passes import (
-    Measured,
+    BatchPasses,
     Passes,
     Samples,
     SetFronts,
     SetTolerances,
-    merged,
+    merge_results,
 )
 from pinesy.learning.set_audits import Columns, SetAudit, SetSuspicion, judged_sets
 from pinesy.learning.stages import CascadeStages, Stage
@@ -62,8 +65,8 @@ def learn_distributed(
 ) -> Any:
     """Learn from parts of the data on a Dask cluster, exactly as `learn` does from all together.
 
-    The result is the same to the last bit for any number of parts, in any order. A worker that is
-    lost costs time: what it held is computed again.
+    The result is the same to the last bit for any number of parts, in any order. The results of a
+    lost worker are computed again.
 
     Parameters
     ----------
@@ -74,54 +77,54 @@ def learn_distributed(
     rules, method, tolerance, initial, fixed, smoothing : as for `learn`; method ``"gradient"`` is
         refused
     """
-    cascade = with_initial(rules, initial)
-    samples = OnCluster.of(cascade, parts, client)
-    return learn_parts(cascade, samples, method, tolerance, fixed, smoothing)
+    cascade = initial_cascade(rules, initial)
+    samples = ClusterSamples.of(cascade, parts, client)
+    return learn_from_samples(cascade, samples, method, tolerance, fixed, smoothing)
 
 
-class PlacedBatch(NamedTuple):
-    """A part of the samples on a worker: what it is called, its future, and its size."""
+class WorkerBatch(NamedTuple):
+    """A batch of samples on a worker: the name of its part, its future, and its size."""
 
     where: str
     future: Any
     n: int
 
 
-class OnCluster(Samples, Passes):
+class ClusterSamples(Samples, Passes):
     """Batches on the workers; every pass is a task for each, and a tree of merges.
 
     Parameters
     ----------
-    tasks : what submits them
-    batches : those that are not empty, in the order of the parts
+    tasks : submits the tasks
+    batches : the batches that are not empty, in the order of the parts
     targeted : the attributes that have targets
     """
 
     def __init__(
-        self, tasks: ClusterTasks, batches: Sequence[PlacedBatch], targeted: list[str]
+        self, tasks: ClusterTasks, batches: Sequence[WorkerBatch], targeted: list[str]
     ) -> None:
         self.tasks = tasks
         self.targeted = targeted
         self._batches = batches
-        #: Where each batch begins and ends among all samples.
+        #: The slice of each batch among all samples.
         self.spans = [
             slice(int(end) - batch.n, int(end))
             for batch, end in zip(batches, np.cumsum([batch.n for batch in batches]), strict=True)
         ]
 
     @classmethod
-    def of(cls, cascade: Cascade, parts: Sequence[Any], client: Any) -> "OnCluster":
+    def of(cls, cascade: Cascade, parts: Sequence[Any], client: Any) -> "ClusterSamples":
         """Check parts of the samples, each on a worker; empty ones are skipped."""
         parts, tasks = checked_parts(parts), ClusterTasks(client)
-        shared, kinds = tasks.share(cascade), tuple | list
-        placed_futures = [
-            (where, tasks.submit(batch_of_pair, shared, where, part, kinds, where=where))
-            for where, part in tasks.given(parts)
+        shared, types = tasks.share(cascade), tuple | list
+        named_futures = [
+            (where, tasks.submit(batch_of_pair, shared, where, part, types, where=where))
+            for where, part in tasks.named_parts(parts)
         ]
-        sizes = tasks.results([tasks.submit(_size, future) for _, future in placed_futures])
+        sizes = tasks.results([tasks.submit(_size, future) for _, future in named_futures])
         batches = [
-            (PlacedBatch(*placed_future, n), names)
-            for placed_future, (n, names) in zip(placed_futures, sizes, strict=True)
+            (WorkerBatch(*named_future, n), names)
+            for named_future, (n, names) in zip(named_futures, sizes, strict=True)
             if n
         ]
         if not batches:
@@ -135,33 +138,35 @@ class OnCluster(Samples, Passes):
         """The number of samples."""
         return self.spans[-1].stop
 
-    def passes(self, stage: Stage) -> "OnCluster":
-        """Make the program of a stage known to the workers."""
+    def passes(self, stage: Stage) -> "ClusterSamples":
+        """Send a stage to the workers, for the next passes."""
         self._stage = self.tasks.share(stage)
         return self
 
     def first_pass(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
-        """Merge what the first passes keep at the workers."""
-        return self._merged(_first_pass, tolerances)
+        """Merge the summaries of the workers' samples."""
+        return self._merge_passes("first_pass", tolerances)
 
     def second_pass(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Take the largest distances of the workers' samples."""
-        return self._merged(_second_pass, tolerances, fronts)
+        return self._merge_passes("second_pass", tolerances, fronts)
 
     def count_pass(self) -> dict[str, RuleCounts]:
         """Add the counts of the workers' samples."""
-        return self._merged(_count_pass)
+        return self._merge_passes("count_pass")
 
-    def _merged(self, do_pass: Callable[..., dict[str, T]], *arguments: Any) -> dict[str, T]:
-        futures = self.each(do_pass, self._stage, *map(self.tasks.share, arguments))
-        return cast(dict[str, T], self.tasks.merged(futures, merged))
+    def _merge_passes(self, name: str, *arguments: Any) -> dict[str, Any]:
+        """Do a pass of `BatchPasses` on every batch, and merge the results."""
+        futures = self.submit(_batch_pass, self._stage, name, *map(self.tasks.share, arguments))
+        return self.tasks.merge(futures, merge_results)
 
-    def each(
+    def submit(
         self, function: Callable[..., Any], *arguments: Any, of_samples: Any = None
     ) -> list[Any]:
-        """Return the futures of ``function(batch, *given)`` for every batch.
+        """Return the futures of ``function(batch, *arguments)`` for every batch.
 
-        With `of_samples`, an array with an entry for each sample, those of the batch come second.
+        `of_samples`, an array with an entry for each sample, is split among the batches; the
+        entries of a batch are its second argument.
         """
         return [
             self.tasks.submit(
@@ -176,17 +181,17 @@ class OnCluster(Samples, Passes):
             for batch, span in zip(self._batches, self.spans, strict=True)
         ]
 
-    def only(self, mask: BoolArray) -> "OnCluster":
-        """Return some of the samples, at their workers."""
-        futures = self.each(TrainingBatch.only, of_samples=mask)
+    def select(self, mask: BoolArray) -> "ClusterSamples":
+        """Return the samples that a mask selects; they stay on their workers."""
+        futures = self.submit(TrainingBatch.select, of_samples=mask)
         batches = [
-            PlacedBatch(batch.where, future, int(mask[span].sum()))
+            WorkerBatch(batch.where, future, int(mask[span].sum()))
             for batch, span, future in zip(self._batches, self.spans, futures, strict=True)
         ]
-        return OnCluster(self.tasks, [batch for batch in batches if batch.n], self.targeted)
+        return ClusterSamples(self.tasks, [batch for batch in batches if batch.n], self.targeted)
 
     def single(self, sample: int) -> TrainingBatch:
-        """Fetch one of the samples."""
+        """Fetch one sample from its worker."""
         for batch, span in zip(self._batches, self.spans, strict=True):
             if sample < span.stop:
                 index = sample - span.start
@@ -206,20 +211,8 @@ def _on_part(where: str, function: Callable[..., T], *arguments: Any) -> T:
         return function(*arguments)
 
 
-def _first_pass(
-    batch: TrainingBatch, stage: Stage, tolerances: SetTolerances
-) -> dict[str, SampleSummary]:
-    return Measured(stage, batch).first_pass(tolerances)
-
-
-def _second_pass(
-    batch: TrainingBatch, stage: Stage, tolerances: SetTolerances, fronts: SetFronts
-) -> dict[str, float]:
-    return Measured(stage, batch).second_pass(tolerances, fronts)
-
-
-def _count_pass(batch: TrainingBatch, stage: Stage) -> dict[str, RuleCounts]:
-    return Measured(stage, batch).count_pass()
+def _batch_pass(batch: TrainingBatch, stage: Stage, name: str, *arguments: Any) -> Any:
+    return getattr(BatchPasses(stage, batch), name)(*arguments)
 
 
 def infer_distributed(
@@ -240,19 +233,19 @@ def infer_distributed(
         `dask.delayed` call or a future that gives it; some may be empty
     outputs, transform, dtype : as for `Cascade.infer`
     client : a `distributed.Client`; by default the current one
-    gather : whether results come here; if not, they stay where they are
+    gather : whether to fetch the results; if not, they stay on the workers
 
     Returns
     -------
     an `Inference` of the samples of all parts, one part after the other; without `gather` a list
-    of futures, each of the `Inference` of one part, for tasks of one's own that write them
+    of futures, each of the `Inference` of one part, for your own tasks that write them
     """
     program = as_cascade(rules).compile(outputs, dtype=dtype)
     tasks = ClusterTasks(client)
     shared = tasks.share(program)
     futures = [
         tasks.submit(_on_part, where, Program.columns, shared, part, transform, where=where)
-        for where, part in tasks.given(checked_parts(parts))
+        for where, part in tasks.named_parts(checked_parts(parts))
     ]
     if not gather:
         return [tasks.submit(Program.result, shared, columns) for columns in futures]
@@ -266,7 +259,7 @@ def evaluate_distributed(
 ) -> DecisionReport:
     """Compare what rules predict with true values in parts, exactly as `evaluate` does for all.
 
-    Of each sample three numbers travel, and of each part its counts.
+    Three numbers of each sample and the counts of each part are sent.
 
     Parameters
     ----------
@@ -274,10 +267,10 @@ def evaluate_distributed(
     rules, output : as for `evaluate`
     """
     cascade = as_cascade(rules)
-    samples = OnCluster.of(cascade, parts, client)
-    name = judged_output(cascade, samples.targeted, output)
-    futures = samples.each(decide, samples.tasks.share(cascade), name)
-    return report_on(cascade[name], samples.tasks.results(futures))
+    samples = ClusterSamples.of(cascade, parts, client)
+    name = evaluated_output(cascade, samples.targeted, output)
+    futures = samples.submit(compare_batch, samples.tasks.share(cascade), name)
+    return decision_report(cascade[name], samples.tasks.results(futures))
 
 
 def audit_distributed(
@@ -291,10 +284,10 @@ def audit_distributed(
 ) -> Audit:
     """Judge training samples in parts, exactly as `audit` judges all together.
 
-    Samples are numbered through, in the order of the parts. Some fifty bytes of each sample and
-    set travel, and its targets. The evidence stays at the workers: `Audit.repaired`,
-    `Audit.equations` and the reasons of suspicions fetch that of a sample, so they need the client
-    still.
+    Samples are numbered through, in the order of the parts. Some fifty bytes for each sample and
+    set are sent, and the targets. The evidence stays on the workers: `Audit.repaired`,
+    `Audit.equations` and the reasons of suspicions fetch the evidence of a sample, so they still
+    need the client.
 
     Parameters
     ----------
@@ -302,18 +295,20 @@ def audit_distributed(
     rules, method, folds, seed : as for `audit`; method ``"gradient"`` is refused
     """
     cascade = as_cascade(rules)
-    samples = OnCluster.of(cascade, parts, client)
+    samples = ClusterSamples.of(cascade, parts, client)
 
     def learned_from(mask: BoolArray) -> Cascade:
-        learned = learn_parts(cascade, samples.only(mask), cast(Any, method), None, None, SMOOTHING)
-        return learned.cascade
+        selected = samples.select(mask)
+        return learn_from_samples(
+            cascade, selected, cast(Any, method), None, None, SMOOTHING
+        ).cascade
 
     judges = LabelJudges.of(cascade, samples.n, method, folds, seed, learned_from)
     code = CascadeStages(cascade, samples.targeted).program()
     shared = map(samples.tasks.share, (cascade, code, judges.cascades))
-    judged = samples.tasks.results(samples.each(_judged, *shared, of_samples=judges.fold))
+    audits = samples.tasks.results(samples.submit(_audit_batch, *shared, of_samples=judges.fold))
     names = samples.targeted
-    sets, labels, targets = ([part[k] for part in judged] for k in range(3))
+    sets, labels, targets = ([part[k] for part in audits] for k in range(3))
     batch = RemoteBatch(
         samples.n, {}, {n: Target.join([part[n] for part in targets]) for n in names}, None, samples
     )
@@ -330,24 +325,24 @@ def audit_distributed(
 
 @dataclass(frozen=True, eq=False)
 class RemoteBatch(TrainingBatch):
-    """Samples whose targets are here and whose evidence is fetched, sample by sample."""
+    """Samples with targets in this process; the evidence of a single sample is fetched."""
 
-    samples: OnCluster | None = None
+    samples: ClusterSamples | None = None
 
     def single(self, sample: int) -> TrainingBatch:
-        """Fetch one of the samples."""
+        """Fetch one sample from its worker."""
         assert self.samples is not None
         return self.samples.single(sample)
 
 
-def _judged(
+def _audit_batch(
     batch: TrainingBatch,
     fold: npt.NDArray[np.intp],
     cascade: Cascade,
     code: Code,
     judges: Sequence[Cascade],
 ) -> tuple[dict[str, Columns], dict[str, SetSuspicion], dict[str, Target]]:
-    """Judge the samples of a part."""
+    """Return the columns of the audit, the suspicions and the targets of a batch, by set."""
     sets = judged_sets(cascade, code, batch)
     labels = LabelJudges(judges, fold).suspicions(batch)
     return (

@@ -1,7 +1,7 @@
 """`evaluate` and `accuracy`: how good rules are as a classifier.
 
-`evaluate` infers an attribute, compares it with the true values (`Decisions`), and reports: correct
-and wrong, by certainty (`DecisionScores`), by class and by rule (`DecisionReport`).
+`evaluate` infers an attribute, compares it with the true values (`Decisions`), and reports right
+and wrong predictions by certainty (`DecisionScores`), by class and by rule (`DecisionReport`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,18 +25,18 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
-#: Rules that the printed table shows.
+#: The most rules that the printed table shows.
 SHOWN = 20
-#: Leads for which a score reports how many samples have them, and how many of these are correct.
+#: Margins for which a score reports the share of samples above them, and their accuracy.
 LEVELS = (0.5, 0.8, 0.95)
-#: Shares of the samples, the surest ones, for which the accuracy is reported.
+#: Shares of the samples, by decreasing certainty, for which the accuracy is reported.
 COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
 Counts = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.intp]
 PlotKind = Literal["confusion", "coverage"]
-#: The report on a batch: the decisions on its samples, and `confusion`, `decides` and
-#: `decides_right` as `DecisionReport` counts them.
-DecisionPart = tuple["Decisions", Counts, Counts, Counts]
+#: The comparison of a batch: the decisions on its samples, and the counts `confusion`, `decides`
+#: and `decides_right` of `DecisionReport`.
+BatchComparison = tuple["Decisions", Counts, Counts, Counts]
 
 
 def evaluate(
@@ -44,8 +44,8 @@ def evaluate(
 ) -> "DecisionReport":
     """Compare what rules predict with the true values.
 
-    The prediction is the most possible value; samples are ranked by how far it is ahead of the
-    second (the certainty, less the contradiction).
+    The prediction is the most possible value; samples are ranked by its margin over the second most
+    possible value (the certainty, less the contradiction).
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def evaluate(
     """
     cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
-    name = judged_output(cascade, list(batch.targets), output)
-    return report_on(cascade[name], [decide(batch, cascade, name)])
+    name = evaluated_output(cascade, list(batch.targets), output)
+    return decision_report(cascade[name], [compare_batch(batch, cascade, name)])
 
 
-def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str:
-    """Return the attribute with targets to report on."""
+def evaluated_output(cascade: Cascade, names: list[str], output: str | None) -> str:
+    """Return the name of the attribute to report on; by default the last one with targets."""
     if output is None:
         return [name for name in cascade.sets if name in names][-1]
     if not is_word(output, names):
@@ -76,7 +76,7 @@ def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str
     return output
 
 
-def decide(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
+def compare_batch(batch: TrainingBatch, cascade: Cascade, name: str) -> BatchComparison:
     """Infer an attribute for a batch, and compare it with its targets."""
     rule_set, target = cascade[name], batch.targets[name]
     if target.is_graded:
@@ -89,8 +89,8 @@ def decide(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
     predicted = np.where(decisions.decided, pi.degrees.argmax(axis=1), size)
     confusion = np.zeros((size, size + 1), dtype=np.int64)
     np.add.at(confusion, (target.labels, predicted), 1)
-    # The rule that decides limits the strongest rival of the best value: its alpha or beta is the
-    # possibility of the second most possible value, by the side on which that lies [eq:redFP].
+    # The rule that decides limits the second most possible value: the possibility of that value is
+    # the alpha or beta of the rule, by the side on which the value lies [eq:redFP].
     rivals = pi.degrees.copy()
     rivals[np.arange(len(pi)), pi.degrees.argmax(axis=1)] = -1.0
     deciding = rule_terms(rule_set, trace.premises[name], rivals.argmax(axis=1)).argmin(axis=1)
@@ -101,10 +101,10 @@ def decide(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
     return decisions, confusion, decides, right
 
 
-def report_on(rule_set: RuleSet, parts: Sequence[DecisionPart]) -> "DecisionReport":
-    """Return the report on the samples of some batches, one after the other."""
+def decision_report(rule_set: RuleSet, parts: Sequence[BatchComparison]) -> "DecisionReport":
+    """Return the report on all samples of some batches."""
     batches, *counts = zip(*parts, strict=True)
-    decisions = Decisions.join(batches)
+    decisions = Decisions.concatenate(batches)
     confusion, decides, right = (np.sum(part, axis=0) for part in counts)
     return DecisionReport(
         rule_set.output.name,
@@ -122,10 +122,10 @@ def report_on(rule_set: RuleSet, parts: Sequence[DecisionPart]) -> "DecisionRepo
 def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     """Return the fraction of samples whose final outputs are all predicted correctly.
 
-    A prediction is right if the most possible value is the target and no other value is as
-    possible: a result that is not decided (`Possibility.outcome`) counts as an error, a
-    contradiction too, even if one value is ahead of the others in it. The final outputs are
-    those of `Cascade.outputs` that have targets; if none has, all attributes with targets.
+    A prediction is right if the target is the only most possible value. A result that is not
+    decided (`Possibility.outcome`) counts as an error, a contradiction too, even if it has a single
+    most possible value. The final outputs are those of `Cascade.outputs` that have targets; if
+    none has, all attributes with targets.
 
     Parameters
     ----------
@@ -143,7 +143,8 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     1.0
     """
     cascade = as_cascade(rules)
-    batch, true_values = answers(cascade, evidence, targets)
+    batch = batch_of(cascade, evidence, targets)
+    true_values = final_values(cascade, batch.targets)
     inferred = cascade.infer(batch.known, list(true_values))
     right = np.ones(batch.n, dtype=np.bool_)
     for name, indices in true_values.items():
@@ -151,16 +152,8 @@ def accuracy(rules: Rules, evidence: Evidence, targets: Any) -> float:
     return float(right.mean())
 
 
-def answers(
-    cascade: Cascade, evidence: Evidence, targets: Any
-) -> tuple[TrainingBatch, dict[str, Indices]]:
-    """Check samples; return them and the index of the true value of each final output."""
-    batch = batch_of(cascade, evidence, targets)
-    return batch, final_values(cascade, batch.targets)
-
-
 def final_values(cascade: Cascade, targets: Mapping[str, Target]) -> dict[str, Indices]:
-    """Return the index of the true value of each final output; see `accuracy`."""
+    """Return the indices of the true values of each final output; see `accuracy`."""
     final = [a.name for a in cascade.outputs if a.name in targets]
     true_values = {}
     for name in final or targets:
@@ -181,12 +174,12 @@ def final_values(cascade: Cascade, targets: Mapping[str, Target]) -> dict[str, I
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """The prediction for each sample, compared with its true value.
+    """The predictions for samples, compared with their true values; an entry for each sample.
 
     Attributes
     ----------
-    ahead : how far the largest degree is ahead of the second
-    right : whether the most possible value is the true one, alone
+    ahead : the margin, the largest degree less the second largest
+    right : whether the true value is the only most possible one
     contradictory : whether no value is fully possible
     losses : ``-log q(value)``
     """
@@ -207,14 +200,14 @@ class Decisions:
         return cls(ahead, right, ~pi.normalised, log_loss(pi.degrees, target.distributions)[0])
 
     @classmethod
-    def join(cls, parts: "Sequence[Decisions]") -> "Decisions":
-        """Return the decisions on several batches, one after the other."""
+    def concatenate(cls, parts: "Sequence[Decisions]") -> "Decisions":
+        """Return the decisions on the samples of several batches."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
 
     @property
     def decided(self) -> BoolArray:
-        """Whether one value alone is the most possible."""
+        """Whether there is a single most possible value."""
         return self.ahead > 0.0
 
 
@@ -224,13 +217,13 @@ class DecisionScores:
 
     Attributes
     ----------
-    accuracy : the share of samples whose value is the most possible one, alone
+    accuracy : the share of samples whose true value is the only most possible one
     undecided : the share with several most possible values
     contradictory : the share where no value is fully possible: estimated parameters contradict
         each other a little wherever rules disagree, and the most possible value counts all the same
-    coverage : for each level in `LEVELS`, the share of samples where the most possible value is
-        ahead of the second by at least that: by its certainty, less the contradiction
-    selective : the share of these that is right; NaN if there are none
+    coverage : for each level in `LEVELS`, the share of samples whose margin between the two most
+        possible values is at least that (the certainty, less the contradiction)
+    selective : the accuracy on these samples; NaN if there are none
     log_loss : the mean of ``-log q(value)``, with the probabilities `q` that the distributions
         stand for (mixed with a thousandth of the uniform distribution)
     """
@@ -249,7 +242,7 @@ class DecisionScores:
 
     @classmethod
     def of_decisions(cls, decisions: Decisions) -> "DecisionScores":
-        """Return the scores of decisions."""
+        """Return the scores of compared predictions."""
         right, masks = decisions.right, [decisions.ahead >= level for level in LEVELS]
         return cls(
             float(right.mean()),
@@ -262,7 +255,7 @@ class DecisionScores:
 
     @property
     def cells(self) -> list[str]:
-        """The scores as the cells of a line of a table."""
+        """The scores as the cells of a table row."""
         pairs = zip(self.coverage, self.selective, strict=True)
         sure = [f"{right:.1%} of {share:.0%}" if share else "-" for share, right in pairs]
         return [
@@ -286,10 +279,11 @@ class DecisionReport(TableReport):
     scores : accuracy, contradictions, coverage at some certainties, log loss
     confusion : int array (|D_b|, |D_b| + 1), true values by predicted ones; the last column counts
         the samples without a single most possible value
-    ranking : for each sample, from the surest to the least sure, whether it is right
-    rules : the rules as text, and how often each decides: by keeping down the strongest rival of
-        the most possible value
-    decides, decides_right : these counts, and those of them where the prediction is right
+    ranking : for each sample, by decreasing certainty, whether the prediction is right
+    rules : the rules as text
+    decides : for each rule the number of samples that it decides, because it limits the second most
+        possible value
+    decides_right : for each rule the number of these samples whose prediction is right
     """
 
     SEPARATOR = "\n\n"
@@ -306,11 +300,11 @@ class DecisionReport(TableReport):
 
     @property
     def selective_accuracy(self) -> FloatArray:
-        """The accuracy on the surest 1, 2, 3, ... samples."""
+        """The accuracy on the 1, 2, 3, ... most certain samples."""
         return np.asarray(np.cumsum(self.ranking) / np.arange(1, len(self.ranking) + 1))
 
     def accuracy_at(self, coverage: float) -> float:
-        """Return the accuracy on a share of the samples, the surest ones."""
+        """Return the accuracy on the most certain share of the samples."""
         return float(self.selective_accuracy[max(0, round(coverage * self.samples) - 1)])
 
     @property
@@ -378,7 +372,7 @@ class DecisionReport(TableReport):
         )
 
     def plot(self, axes: Any = None, *, kind: PlotKind = "confusion") -> Any:
-        """Draw the confusion, or the accuracy on the surest samples; return the axes."""
+        """Draw the confusion matrix, or the accuracy by coverage; return the axes."""
         from pinesy.display.report_plots import plot_confusion, plot_selective_accuracy
 
         plots = {"confusion": plot_confusion, "coverage": plot_selective_accuracy}
@@ -388,7 +382,7 @@ class DecisionReport(TableReport):
 
 
 def _plain(value: Any) -> Any:
-    """Return a score as JSON can hold it: NaN is null."""
+    """Return a score, or a list of scores, for JSON: NaN becomes None."""
     if isinstance(value, tuple):
         return [_plain(score) for score in value]
     return None if np.isnan(value) else value

@@ -2,8 +2,9 @@
 
 `learn_exact` is the paper's method [meth:learningincascade], a stage at a time: premise degrees, a
 first pass over the samples (distances, reliable samples, repair, fronts), a second pass (the
-distance of the stacked system), its lowest solution. Passes are the same for samples in memory, in
-batches and on a cluster. ``tests/oracles.py`` has the whole method in fractions, in seventy lines.
+distance of the stacked system), its lowest solution. The passes are the same for samples in memory,
+in batches and on a cluster. ``tests/oracles.py`` has the whole method in fractions, in seventy
+lines.
 """
 
 from collections.abc import Iterator
@@ -21,19 +22,19 @@ from pinesy.learning.learning_arguments import (
     Tolerance,
     batch_of,
     fixed_parameters,
-    resolve,
-    with_fixed,
-    with_initial,
+    initial_cascade,
+    set_fixed,
+    tolerances_by_set,
 )
 from pinesy.learning.learning_result import LearningResult, SetResult
 from pinesy.learning.parameter_estimates import ParameterEstimate, RuleCounts, SetEstimate
 from pinesy.learning.refinement import LogLoss, refine
-from pinesy.learning.sample_passes import InMemory, Measured, Samples, SetTolerances
+from pinesy.learning.sample_passes import BatchPasses, MemorySamples, Samples, SetTolerances
 from pinesy.learning.stages import NO_PARAMETERS, CascadeStages
 from pinesy.rulebase.cascade import Cascade
 
 Method = Literal["exact", "counts", "gradient"]
-#: The weight of the smoothing of counts: half a sample for, half a sample against.
+#: Additive smoothing of counts: half a sample for a rule, half a sample against it.
 SMOOTHING = 1.0
 
 
@@ -76,19 +77,19 @@ def learn(
 
     Which method? ``"exact"`` for rules that must hold and for finding the samples that break
     them; ``"counts"`` for noisy data, such as a table whose labels the rules predict most of the
-    time; ``"gradient"`` where several rules speak of the same cases and the counted parameters,
-    each estimated alone, are to be fitted together (docs/noisy-data.md).
+    time; ``"gradient"`` where several rules apply to the same samples, so that parameters are to be
+    fitted jointly, not each by its own counts (docs/noisy-data.md).
 
     *exact* [meth:learningincascade]: every sample sets equations for the parameters of each rule
     set. A sample whose system has Chebyshev distance ``nabla < tau`` is *reliable*
     [def:reliabletau]; it is repaired [def:reduced-es], and the lowest approximate solution of all
     the repaired systems together [eq:lowestapproxsol] gives ``s`` and ``r``. Cost: O(omega n) a
-    sample and set, and what the Pareto fronts take.
+    sample and set, and the cost of the Pareto fronts.
 
     *counts*: ``r = min(1, 2 P(not q | p))``, ``s = min(1, 2 P(q | not p))``; see `rule_counts`.
 
-    *gradient*: from the counted parameters, steps that lower the log loss of the probabilities
-    that the inferred distributions stand for; see `refine`.
+    *gradient*: gradient descent, from the parameters of *counts*, on the log loss of the
+    probabilities that the inferred distributions stand for; see `refine`.
 
     Sets are learned in the order of inference.
 
@@ -106,11 +107,11 @@ def learn(
     initial : the parameters to begin with, as `with_parameters` takes them: those of the sets that
         have no target, and those that are fixed
     fixed : parameters that keep their values: by default ``"implications"``, the `s` of rules whose
-        `s` is 1, so that *if p then q* goes on to say nothing where `p` does not hold; ``"s"``,
+        `s` is 1, so that *if p then q* still says nothing where `p` does not hold; ``"s"``,
         ``"r"``, booleans ``(n_rules, 2)``, or a mapping from groups of sets to these; None learns
         all, as the paper does with its equivalences
-    smoothing : for the other methods, the weight `m` in ``(#(p, not q) + m/2) / (#p + m)``
-    weights : for the other methods, the weights of the samples
+    smoothing : for counts and gradients, `m` in ``(#(p, not q) + m/2) / (#p + m)``
+    weights : for counts and gradients, sample weights
 
     Examples
     --------
@@ -128,14 +129,24 @@ def learn(
     >>> print(estimate.rule_set)
     if rain in {yes} then grass in {wet} [certainty=0.4]
     """
-    cascade = with_initial(rules, initial)
-    check_method(method, tolerance, weights)
-    samples = InMemory(batch_of(cascade, evidence, targets, weights))
-    return learn_by(method, cascade, samples, tolerance, fixed, smoothing)
+    cascade = initial_cascade(rules, initial)
+    samples = MemorySamples(batch_of(cascade, evidence, targets, weights))
+    return learn_from_samples(cascade, samples, method, tolerance, fixed, smoothing, weights)
 
 
-def check_method(method: object, tolerance: Tolerance, weights: Any = None) -> None:
-    """Raise `DataError` for an unknown method, and for arguments that a method does not take."""
+def learn_from_samples(
+    cascade: Cascade,
+    samples: Samples,
+    method: Method,
+    tolerance: Tolerance,
+    fixed: Any,
+    smoothing: float,
+    weights: Any = None,
+) -> LearningResult | ParameterEstimate:
+    """Learn from samples in memory, in batches or on a cluster; see `learn`.
+
+    Raise `DataError` for an unknown method, and for arguments that a method does not take.
+    """
     methods = Method.__args__  # type: ignore[attr-defined]
     if not is_word(method, methods):
         raise DataError(f"unknown method {method!r:.60}; expected one of {', '.join(methods)}")
@@ -149,15 +160,14 @@ def check_method(method: object, tolerance: Tolerance, weights: Any = None) -> N
             "method 'exact' satisfies every sample it keeps, whatever its weight; leave the "
             "weights out, or take method 'counts' or 'gradient'"
         )
-
-
-def learn_by(
-    method: Method, cascade: Cascade, samples: Samples, tolerance: Any, fixed: Any, smoothing: float
-) -> LearningResult | ParameterEstimate:
-    """Learn by a checked method, from samples in memory, in batches or on a cluster."""
+    if method == "gradient" and not isinstance(samples, MemorySamples):
+        raise DataError(
+            "method 'gradient' needs all samples in memory; take learn, or method 'counts'"
+        )
     constants = fixed_parameters(fixed, cascade, samples.targeted)
     if method == "exact":
-        return learn_exact(cascade, samples, resolve(tolerance, samples.targeted), constants)
+        tolerances = tolerances_by_set(tolerance, samples.targeted)
+        return learn_exact(cascade, samples, tolerances, constants)
     return estimate(cascade, samples, method, smoothing, constants)
 
 
@@ -169,13 +179,13 @@ def learn_exact(
 ) -> LearningResult:
     """Learn the lowest approximate solution of each set's stacked system [eq:stackedES].
 
-    The stacked systems are never built: fronts and rows are enough, see
-    docs/decisions/0003-learning.md.
+    The stacked systems are never built: Pareto fronts and the rows of one block of samples at a
+    time are enough (docs/decisions/0003-learning.md).
     """
     timings: dict[str, float] = {}
     results: dict[str, SetResult] = {}
     stages = CascadeStages(cascade, samples.targeted, fixed)
-    for index in stages:
+    for index in stages.members:
         with timed(timings, "premises"):
             passes = samples.passes(stages.stage(index, samples.stored))
         with timed(timings, "fronts"):
@@ -196,14 +206,14 @@ def learn_exact(
             distances = passes.second_pass(tolerances, fronts) if fronts else {}
         for name, summary in summaries.items():
             distance, constants = distances.get(name, 0.0), fixed.get(name)
-            x = with_fixed(summary.fronts.solution(distance), constants)  # [eq:lowestapproxsol]
+            x = set_fixed(summary.fronts.solution(distance), constants)  # [eq:lowestapproxsol]
             stages.set_parameters(name, x[0::2], x[1::2])
             results[name] = SetResult(
                 *(name, x[0::2], x[1::2], tolerances[name], summary, distance, constants),
-                *passes.of_samples(name),
+                *passes.sample_results(name),
             )
     n = max((result.summary.samples for result in results.values()), default=0)
-    by_set = {name: results[name] for name in stages.in_order(results)}
+    by_set = {name: results[name] for name in cascade.sets if name in results}
     return LearningResult(stages.cascade(), by_set, n, timings)
 
 
@@ -214,13 +224,13 @@ def estimate(
     smoothing: float,
     fixed: SetParameters,
 ) -> ParameterEstimate:
-    """Estimate the parameters of the sets with targets by counts, or by gradients from there."""
+    """Estimate the parameters of the sets with targets by counts, then by gradients if wanted."""
     if isinstance(smoothing, bool | str) or not 0.0 <= smoothing < float("inf"):
         raise DegreeError(f"the smoothing is {smoothing!r:.60}; it must be a number >= 0")
     timings: dict[str, float] = {}
     results: dict[str, SetEstimate] = {}
     stages = CascadeStages(cascade, samples.targeted, fixed)
-    for index in stages:
+    for index in stages.members:
         with timed(timings, "premises"):
             passes = samples.passes(stages.stage(index, samples.stored))
         with timed(timings, "counts"):
@@ -228,29 +238,29 @@ def estimate(
         for name, rule_counts in counts.items():
             result = set_estimate(name, rule_counts, smoothing, fixed.get(name))
             if method == "gradient":
-                assert isinstance(passes, Measured)  # gradients need the samples in memory
+                assert isinstance(passes, BatchPasses)  # the samples are in memory
                 with timed(timings, "gradient"):
-                    loss = LogLoss.of(*passes.samples(name))
+                    loss = LogLoss(*passes.samples(name))
                     x, losses = refine(loss, result.parameters, result.fixed)
                     result = replace(result, s=x[0::2], r=x[1::2], losses=losses)
             stages.set_parameters(name, result.s, result.r)
             results[name] = result
     n = max((result.counts.samples for result in results.values()), default=0)
-    by_set = {name: results[name] for name in stages.in_order(results)}
+    by_set = {name: results[name] for name in cascade.sets if name in results}
     return ParameterEstimate(stages.cascade(), by_set, n, timings, method, smoothing)
 
 
 def set_estimate(
     name: str, counts: RuleCounts, smoothing: float, fixed: FloatArray | None
 ) -> SetEstimate:
-    """Return the parameters of a set by its counts."""
-    x = with_fixed(counts.parameters(smoothing), fixed)
+    """Return the estimate of a set's parameters from its counts."""
+    x = set_fixed(counts.parameters(smoothing), fixed)
     return SetEstimate(name, x[0::2], x[1::2], counts, fixed)
 
 
 @contextmanager
 def timed(timings: dict[str, float], work: str) -> Iterator[None]:
-    """Add the seconds of a block to those of the same work."""
+    """Time the block, and add its seconds to the timing of this work."""
     start = perf_counter()
     yield
     timings[work] = timings.get(work, 0.0) + perf_counter() - start

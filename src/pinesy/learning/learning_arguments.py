@@ -27,7 +27,7 @@ SetGroup = str | tuple[str, ...]
 Tolerances = Mapping[SetGroup, float]
 #: One number for all sets, one for each group, or None: every sample is kept.
 Tolerance = float | Mapping[Any, float | None] | None
-#: The largest weight of a sample: sums of them stay exact.
+#: The largest sample weight: sums of weights stay exact.
 MAX_WEIGHT = 1e6
 #: By the name of a rule set, parameters ``s_1, r_1, s_2, ...``.
 SetParameters = Mapping[str, FloatArray]
@@ -35,14 +35,14 @@ SetParameters = Mapping[str, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class TrainingBatch:
-    """Some training samples, checked for form.
+    """Training samples whose form was checked.
 
     Attributes
     ----------
     n : the number of samples
     known : the distributions (n, |D_a|) of the inputs and of attributes inferred so far
-    targets : by the name of the attribute
-    weights : of the samples, for methods that count them; None if each counts once
+    targets : the targets, by the name of the attribute
+    weights : sample weights, for methods that count samples; None if each counts once
     """
 
     n: int
@@ -51,31 +51,34 @@ class TrainingBatch:
     weights: FloatArray | None = None
 
     def rows(self, code: Code, begin: int = 0, end: int | None = None) -> Rows:
-        """Return the inputs of a program for some samples; errors name the row of the batch."""
+        """Return the inputs of a program for samples ``begin .. end-1``.
+
+        Errors name the row of the batch.
+        """
         stop = self.n if end is None else end
         arrays = [self.known[a.name][begin:stop] for a in code.inputs]
         return Rows(code.inputs, arrays, stop - begin, True, begin)
 
     def single(self, sample: int) -> "TrainingBatch":
-        """Return one of the samples."""
-        return TrainingBatch(1, *self.part(np.array([sample])))
+        """Return a batch of one sample."""
+        return self.rows_at(np.array([sample]))
 
-    def only(self, mask: BoolArray) -> "TrainingBatch":
+    def select(self, mask: BoolArray) -> "TrainingBatch":
         """Return the samples that a mask selects."""
         return self.rows_at(np.flatnonzero(mask))
 
     def rows_at(self, rows: npt.NDArray[np.intp]) -> "TrainingBatch":
-        """Return the samples at some rows."""
+        """Return the samples at the given rows."""
         return TrainingBatch(len(rows), *self.part(rows))
 
     def part(self, rows: npt.NDArray[np.intp]) -> tuple[dict[str, Any], dict[str, Target]]:
-        """Return some of the samples as `learn` takes them: evidence and targets."""
+        """Return the evidence and the targets of the samples at the given rows, for `learn`."""
         known = {name: x[rows] for name, x in self.known.items()}
         return known, {name: target[rows] for name, target in self.targets.items()}
 
 
-def with_initial(rules: Rules, initial: Any = None) -> Cascade:
-    """Return the rules as a cascade, with their initial parameters if some are given."""
+def initial_cascade(rules: Rules, initial: Any = None) -> Cascade:
+    """Return the rules as a cascade, with the initial parameters unless they are None."""
     cascade = as_cascade(rules)
     if initial is None:
         return cascade
@@ -89,8 +92,8 @@ def batch_of(
 ) -> TrainingBatch:
     """Check the form of training samples: names, shapes, values, degrees of targets, weights.
 
-    The targets of a single rule set may come alone; see `named_targets`. Fewer samples than `least`
-    are refused.
+    The targets of a single rule set need no name; see `named_targets`. Raises `DataError` if there
+    are fewer samples than `least`.
     """
     attributes = {name: rule_set.output for name, rule_set in cascade.sets.items()}
     only = next(iter(attributes.values())) if len(attributes) == 1 else None
@@ -113,7 +116,7 @@ def batch_of(
 
 
 def _checked_weights(weights: Any, n: int) -> FloatArray:
-    """Return the weights of `n` samples, or raise `DataError`."""
+    """Return sample weights of `n` samples as an array, or raise `DataError`."""
     checked = np.asarray(weights)
     if checked.shape != (n,) or checked.dtype.kind not in "fiub":
         raise DataError(
@@ -132,12 +135,12 @@ def _checked_weights(weights: Any, n: int) -> FloatArray:
     return checked.astype(np.float64)
 
 
-def batch_of_pair(cascade: Cascade, where: str, pair: Any, kinds: Any = tuple) -> TrainingBatch:
-    """Check a pair ``(evidence, targets)``, of one of some kinds, that is a part of the samples.
+def batch_of_pair(cascade: Cascade, where: str, pair: Any, types: Any = tuple) -> TrainingBatch:
+    """Check a part of the samples: a pair ``(evidence, targets)`` of one of these types.
 
-    It may be empty.
+    It may have no samples.
     """
-    if not isinstance(pair, kinds) or len(pair) != 2:
+    if not isinstance(pair, types) or len(pair) != 2:
         raise DataError(f"{where} is not a pair (evidence, targets): {pair!r:.60}")
     evidence, targets = pair
     with placed(where):
@@ -145,23 +148,23 @@ def batch_of_pair(cascade: Cascade, where: str, pair: Any, kinds: Any = tuple) -
 
 
 def check_targeted(where: str, names: Collection[str], first: Collection[str]) -> None:
-    """Raise `DataError` unless a part of the samples has the targets that the first part has."""
+    """Raise `DataError` unless a part of the samples has the targets of the first part."""
     if list(names) != list(first):
-        kind = where.split()[0]
+        noun = where.split()[0]
         raise DataError(
-            f"{where} has targets for {', '.join(names)}, the first {kind} for {', '.join(first)}; "
-            f"every {kind} needs the same"
+            f"{where} has targets for {', '.join(names)}, the first {noun} for {', '.join(first)}; "
+            f"every {noun} needs the same"
         )
 
 
-def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
+def tolerances_by_set(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
     """Return the tolerance of each rule set: a sample is reliable iff ``nabla < tau``.
 
-    [def:reliabletau]. Sets that no group names keep every sample, as with None.
+    [def:reliabletau]. Sets that are in no group keep every sample, as with None.
 
     Examples
     --------
-    >>> resolve({"c_*": 0.1}, ["c_1", "c_2", "y"])
+    >>> tolerances_by_set({"c_*": 0.1}, ["c_1", "c_2", "y"])
     {'c_1': 0.1, 'c_2': 0.1, 'y': inf}
     """
     if not isinstance(tolerance, Mapping):
@@ -186,10 +189,10 @@ def resolve(tolerance: Tolerance, names: Sequence[str]) -> dict[str, float]:
 
 
 def _by_set(groups: Mapping[Any, Any], names: Sequence[str], argument: str) -> dict[str, Any]:
-    """Return the group and the content of each set; an error where groups overlap."""
+    """Return for each set the pair of its group and content; raise where groups overlap."""
     by_set: dict[str, Any] = {}
     for group, content in groups.items():
-        for name in members(group, names):
+        for name in matching_sets(group, names):
             if name in by_set:
                 raise UnknownAttributeError(
                     f"{argument} of {name!r} is given twice: the groups {list(groups)} overlap; "
@@ -199,17 +202,17 @@ def _by_set(groups: Mapping[Any, Any], names: Sequence[str], argument: str) -> d
     return by_set
 
 
-def members(group: object, names: Sequence[str]) -> list[str]:
-    """Return the names that a group stands for; an error if there is none.
+def matching_sets(group: object, names: Sequence[str]) -> list[str]:
+    """Return the names that match a name, a pattern or a tuple of these; raise if none does.
 
     Examples
     --------
-    >>> members(("c_*", "y"), ["c_1", "c_2", "x", "y"])
+    >>> matching_sets(("c_*", "y"), ["c_1", "c_2", "x", "y"])
     ['c_1', 'c_2', 'y']
     """
-    patterns = [str(name_of(part)) for part in _as_tuple(group)]
     matching = set()
-    for pattern in patterns:
+    for part in group if isinstance(group, tuple) else (group,):
+        pattern = str(name_of(part))
         matches = [name for name in names if name == pattern or fnmatchcase(name, pattern)]
         if not matches:
             raise UnknownAttributeError(
@@ -220,7 +223,7 @@ def members(group: object, names: Sequence[str]) -> list[str]:
 
 
 def resolve_groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[SetGroup, list[str]]:
-    """Return the sets of each group; an error where groups overlap or are empty."""
+    """Return the sets of each group; raise where groups overlap or are empty."""
     if groups is None:
         return {"*": list(names)}
     if not isinstance(groups, list | tuple) or not groups:
@@ -229,7 +232,8 @@ def resolve_groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[S
         )
     keys: list[SetGroup] = []
     for group in groups:
-        parts = [getattr(part, "name", part) for part in _as_tuple(group)]
+        members = group if isinstance(group, tuple) else (group,)
+        parts: list[Any] = [getattr(part, "name", part) for part in members]
         if not parts or not all(isinstance(part, str) for part in parts):
             raise DataError(
                 f"a group is {group!r:.60}; it must be a name, a pattern such as 'c_*', or a tuple "
@@ -238,12 +242,8 @@ def resolve_groups(groups: Sequence[Any] | None, names: Sequence[str]) -> dict[S
         keys.append(tuple(parts) if isinstance(group, tuple) else parts[0])
     if len(set(keys)) < len(keys):
         raise DataError(f"a group is given twice: {keys}; give each once")
-    resolve(dict.fromkeys(keys, 1.0), names)  # raises where they overlap
-    return {key: members(key, names) for key in keys}
-
-
-def _as_tuple(group: object) -> tuple[Any, ...]:
-    return group if isinstance(group, tuple) else (group,)
+    _by_set(dict.fromkeys(keys), names, "the group")  # raises where they overlap
+    return {key: matching_sets(key, names) for key in keys}
 
 
 def show_group(group: SetGroup) -> str:
@@ -252,7 +252,7 @@ def show_group(group: SetGroup) -> str:
 
 
 def show_tolerances(tolerances: Tolerances) -> str:
-    """Return tolerances as text, the first ones if they are many."""
+    """Return the tolerances of up to six groups as text."""
     texts = [f"{show_group(g):.30}={t:.4g}" for g, t in list(tolerances.items())[:6]]
     return ", ".join(texts) + ", ..." * (len(tolerances) > 6)
 
@@ -262,13 +262,13 @@ FIXED_WORDS = ("s", "r", "implications")
 
 
 def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetParameters:
-    """Return the parameters that are fixed, for the sets that have some; NaN for the others.
+    """Return the fixed parameters of each set that has some; NaN for those that are learned.
 
     Parameters
     ----------
     fixed : None; ``"s"`` or ``"r"``, for all rules; ``"implications"``, the `s` of all rules whose
         `s` is 1, so that they stay implications; an array of booleans ``(n_rules, 2)`` with columns
-        s and r, where there is one set; or a mapping from groups of sets to these
+        s and r, if there is one set; or a mapping from groups of sets to these
     """
     if fixed is None:
         return {}
@@ -277,7 +277,7 @@ def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetP
         by_set = _by_set(fixed, names, "what is fixed")
     constants: dict[str, FloatArray] = {}
     for name, (_, selection) in by_set.items():
-        parameters = np.stack([cascade[name].s, cascade[name].r], axis=1)
+        parameters = np.stack([cascade.sets[name].s, cascade.sets[name].r], axis=1)
         if isinstance(selection, str) and selection in FIXED_WORDS:
             mask: Any = np.zeros(parameters.shape, dtype=bool)
             implications = parameters[:, 0] == 1.0
@@ -298,6 +298,6 @@ def fixed_parameters(fixed: Any, cascade: Cascade, names: Sequence[str]) -> SetP
     return constants
 
 
-def with_fixed(x: FloatArray, fixed: FloatArray | None) -> FloatArray:
-    """Return parameters in which those that are fixed have their values."""
+def set_fixed(x: FloatArray, fixed: FloatArray | None) -> FloatArray:
+    """Return parameters with the fixed ones at their fixed values."""
     return x if fixed is None else np.where(np.isnan(fixed), x, fixed)

@@ -1,4 +1,4 @@
-"""What learning gives: the rules with their parameters, and how reliable each sample is."""
+"""Results of exact learning: the learned parameters, and the distance of each sample."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import interleave
 
-#: What is known of one learned rule set.
+#: The result of one rule set.
 OfSet = TypeVar("OfSet")
-#: The fronts of no parameters.
+#: Empty fronts.
 NO_FRONTS = Fronts(np.empty(0), np.empty(0), np.zeros(1, dtype=np.int64))
-#: Rule sets that the printed table shows.
+#: The most rule sets that the printed table shows.
 SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
 class SampleSummary:
-    """What the first pass keeps of a rule set's samples.
+    """A summary of a rule set's samples, by the first pass.
 
-    Merging is associative and commutative to the last bit, so that samples may come in any chunks,
-    in any order, from anywhere.
+    Merging is associative and commutative to the last bit, so that samples may come in any chunks
+    and in any order.
 
     Attributes
     ----------
-    samples, reliable : how many there are, and how many of them have ``nabla < tau``
-    smallest : the smallest ``nabla``
+    samples, reliable : the number of samples, and of those with ``nabla < tau``
+    smallest : the smallest ``nabla`` of a sample
     fronts : for each of ``s_1, r_1, s_2, ...`` the Pareto front of the pairs ``(e_i, w_i)`` of
         the reliable samples, after repair; none in a summary from a model file
     """
@@ -45,7 +45,7 @@ class SampleSummary:
     fronts: Fronts = NO_FRONTS
 
     def merge(self, *others: "SampleSummary") -> "SampleSummary":
-        """Return the summary of the samples of all."""
+        """Return the summary of the samples of all summaries."""
         summaries = (self, *others)
         return SampleSummary(
             sum(s.samples for s in summaries),
@@ -57,17 +57,17 @@ class SampleSummary:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SetResult:
-    """What was learned for one rule set.
+    """The result of learning one rule set.
 
     Attributes
     ----------
     name : the output attribute
     s, r : the parameters, the lowest approximate solution of the stacked system
     tolerance : ``tau``; a sample is reliable iff its ``nabla < tau``; infinite if all are kept
-    summary : how many samples there were and were reliable, the smallest ``nabla``, the fronts
+    summary : the numbers of samples and of reliable ones, the smallest ``nabla``, the fronts
     distance : the Chebyshev distance of the stacked system of the reliable samples
     fixed : the parameters ``s_1, r_1, s_2, ...`` that were fixed, NaN for those that were learned;
-        None if all were
+        None if all were learned
     nabla : the distance of each sample, or None if the samples were streamed
     greatest : for a single sample the greatest solution ``E^up``, else None: every `x` from
         `lowest` to it gives the repaired target
@@ -90,12 +90,12 @@ class SetResult:
 
     @property
     def lowest(self) -> FloatArray:
-        """The solution: the `parameters`."""
+        """The lowest approximate solution: the `parameters`."""
         return self.parameters
 
     @property
     def reliable(self) -> BoolArray:
-        """Which samples are reliable: ``nabla < tau``, but for rounding."""
+        """Which samples are reliable: ``nabla < tau``, up to rounding."""
         if self.nabla is None:
             raise DataError(
                 f"the distances of the samples of {self.name!r} were not kept, because the samples "
@@ -105,7 +105,7 @@ class SetResult:
 
     @property
     def n_reliable(self) -> int:
-        """How many samples are reliable."""
+        """The number of reliable samples."""
         return self.summary.reliable
 
     def __repr__(self) -> str:
@@ -117,7 +117,7 @@ class SetResult:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearnedCascade(TableReport, Generic[OfSet]):
-    """A cascade with learned parameters, and what is known of every rule set."""
+    """A cascade with learned parameters, and the result of every rule set."""
 
     cascade: Cascade
     sets: Mapping[str, OfSet]
@@ -125,7 +125,7 @@ class LearnedCascade(TableReport, Generic[OfSet]):
     timings: Mapping[str, float]
 
     def __getitem__(self, name: str) -> OfSet:
-        """Return what was learned for a rule set."""
+        """Return the result of a rule set."""
         key = self.cascade[name].output.name
         if key not in self.sets:
             raise CascadeError(f"{key!r} had no target; its parameters were kept")
@@ -133,18 +133,18 @@ class LearnedCascade(TableReport, Generic[OfSet]):
 
     @property
     def rule_set(self) -> RuleSet:
-        """The rule set with its parameters, where there is only one."""
+        """The rule set with its parameters, if there is only one."""
         if len(self.cascade.rule_sets) > 1:
             raise CascadeError("there are several rule sets; take one of result.cascade")
         return self.cascade.rule_sets[0]
 
     @property
     def seconds(self) -> float:
-        """How long learning took."""
+        """The seconds that learning took."""
         return sum(self.timings.values())
 
     def _rule_rows(self, name: str) -> list[dict[str, Any]]:
-        """Return the rules of a set with their parameters, as rows of a table."""
+        """Return a table row for each rule of a set: the set, the premise, `s` and `r`."""
         rule_set = self.cascade[name]
         return [
             {"set": name, "rule": str(rule.premise), "s": float(s), "r": float(r)}
@@ -152,7 +152,7 @@ class LearnedCascade(TableReport, Generic[OfSet]):
         ]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the parameters `s` and `r` of all rules that were learned; return the axes."""
+        """Draw the learned parameters `s` and `r` of all rules; return the axes."""
         from pinesy.display.report_plots import plot_parameters
 
         return plot_parameters(self, axes)
@@ -160,12 +160,12 @@ class LearnedCascade(TableReport, Generic[OfSet]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningResult(LearnedCascade[SetResult]):
-    """The cascade with exactly learned parameters, and what is known of every set and sample.
+    """A cascade with exactly learned parameters, and the results of its sets and samples.
 
     Attributes
     ----------
-    cascade : with its parameters
-    sets : for each set that was learned, by the name of its output, a `SetResult`
+    cascade : the rules with their learned parameters
+    sets : a `SetResult` for each set that was learned, by the name of its output
     samples : the number of samples
     timings : seconds spent on premise degrees and the distances of samples, on the fronts and on
         the stacked systems
@@ -219,25 +219,24 @@ class LearningResult(LearnedCascade[SetResult]):
         return f"LearningResult({len(self.sets)} rule sets learned from {self.samples} samples)"
 
     def _tables(self) -> list[ReportTable]:
-        """Return a line for each rule set.
+        """Return a table with a row for each rule set.
 
-        The largest ``nabla`` of a sample is shown where the distances of samples were kept.
+        It has the largest ``nabla`` of a sample if the distances of samples are known.
         """
         head = ["set", "rules", "tolerance", "reliable", "distance", "largest s, r"]
-        lines = [_line(result) for result in self.sets.values()]
+        lines = [
+            [
+                result.name,
+                str(len(result.s)),
+                "none" if isinf(result.tolerance) else f"{result.tolerance:g}",
+                f"{result.n_reliable} of {result.summary.samples}",
+                f"{result.distance:g}",
+                f"{result.lowest.max():g}",
+            ]
+            for result in self.sets.values()
+        ]
         largest = [f"{nabla.max():g}" for nabla in self.nabla.values()]
         if len(largest) == len(lines):
             head = [*head, "largest nabla"]
-            lines = [(*line, cell) for line, cell in zip(lines, largest, strict=True)]
+            lines = [[*line, cell] for line, cell in zip(lines, largest, strict=True)]
         return [ReportTable(head, lines, noun="rule sets", max_lines=SHOWN)]
-
-
-def _line(result: SetResult) -> tuple[str, ...]:
-    return (
-        result.name,
-        str(len(result.s)),
-        "none" if isinf(result.tolerance) else f"{result.tolerance:g}",
-        f"{result.n_reliable} of {result.summary.samples}",
-        f"{result.distance:g}",
-        f"{result.lowest.max():g}",
-    )

@@ -1,12 +1,12 @@
-"""Parameters that survive noise: how often rules hold, and what counts or gradients give.
+"""Parameters estimated from noisy data: counts of how often rules hold, and the estimates.
 
 For a rule ``if p then q`` the exceptions to it and to its converse are estimated from weighted
 counts of samples [docs/noisy-data.md]:
 
 ``r = min(1, 2 P(not q | p))`` and ``s = min(1, 2 P(q | not p))``,
 
-the antipignistic transforms of two-valued distributions. A sample counts for `p` by
-``1 - rho``, how certainly the premise holds, and against it by ``1 - lambda``.
+the antipignistic transforms of two-valued distributions. A sample counts for `p` with weight
+``1 - rho``, the necessity of the premise, and against it with weight ``1 - lambda``.
 """
 
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ from pinesy.rulebase.sample_equations import interleave
 from pinesy.rules.partition import Partition
 
 Counts = npt.NDArray[np.int64]
-#: Weights are counted in this unit, so that sums are exact whatever the order and the batches.
+#: Weights are integer multiples of this unit, so that sums are exact in any order.
 UNIT = 2.0**-20
-#: Estimated parameters have this many decimals; the data do not tell more.
+#: Estimated parameters are rounded to this many decimals.
 DECIMALS = 4
-#: The head of the printed table, and the rules that it shows.
+#: The head of the printed table, and the most rules that it shows.
 HEAD = ("set", "if", "holds for", "then right", "s", "r")
 SHOWN = 40
 
@@ -38,9 +38,9 @@ class RuleCounts:
 
     Attributes
     ----------
-    samples : how many there were
+    samples : the number of samples
     units : int array (n_rules, 4)
-        Of each rule the weights of the samples with ``p, q``; ``p, not q``; ``not p, q`` and
+        For each rule the weights of the samples with ``p, q``; ``p, not q``; ``not p, q`` and
         ``not p, not q``, in units of 2^-20.
     """
 
@@ -48,33 +48,28 @@ class RuleCounts:
     units: Counts
 
     def merge(self, other: "RuleCounts") -> "RuleCounts":
-        """Return the counts of the samples of both."""
+        """Return the sum of the counts."""
         return RuleCounts(self.samples + other.samples, self.units + other.units)
 
     @property
     def weights(self) -> FloatArray:
-        """The counts as numbers of samples."""
+        """The counts as sums of sample weights."""
         return np.asarray(self.units * UNIT, dtype=np.float64)
 
     def parameters(self, smoothing: float) -> FloatArray:
-        """Return ``s_1, r_1, s_2, ...``.
+        """Return the estimates ``s_1, r_1, s_2, ...``, rounded to four decimals.
 
         Probabilities are smoothed: ``P(not q | p) = (#(p, not q) + m/2) / (#p + m)``. A rule whose
-        premise never held gets ``r = 1``: it says nothing. Rounded to four decimals.
+        premise never held gets ``r = 1``: it says nothing.
         """
         p_q, p_not_q, not_p_q, not_p_not_q = self.weights.T
-        s = _exceptions(not_p_q, not_p_not_q, smoothing)
-        r = _exceptions(p_not_q, p_q, smoothing)
-        return np.stack([s, r], axis=1).ravel().round(DECIMALS)
-
-
-def _exceptions(against: FloatArray, for_it: FloatArray, smoothing: float) -> FloatArray:
-    """Return ``min(1, 2 P)`` of the exceptions among all; 1 where nothing was counted."""
-    total = against + for_it + smoothing
-    share = np.divide(
-        against + 0.5 * smoothing, total, out=np.full(len(total), 0.5), where=total > 0
-    )
-    return np.asarray(np.minimum(2.0 * share, 1.0))
+        exceptions = np.stack([not_p_q, p_not_q], axis=1).ravel()
+        regular = np.stack([not_p_not_q, p_q], axis=1).ravel()
+        total = exceptions + regular + smoothing
+        share = np.divide(
+            exceptions + 0.5 * smoothing, total, out=np.full(len(total), 0.5), where=total > 0
+        )
+        return np.asarray(np.minimum(2.0 * share, 1.0).round(DECIMALS))
 
 
 def rule_counts(
@@ -85,25 +80,25 @@ def rule_counts(
     Parameters
     ----------
     degrees : array (2n, n_samples) of ``lambda_1, rho_1, lambda_2, ...``
-    weights : of the samples, or None if each counts once
+    weights : sample weights, or None if each counts once
     """
     n = degrees.shape[1]
     unit_weights = np.full(n, 1.0 / UNIT) if weights is None else weights / UNIT
     holds = _units((1.0 - degrees[1::2]) * unit_weights)
     fails = _units((1.0 - degrees[0::2]) * unit_weights)
     if target.is_graded:
-        return RuleCounts(n, _by_degrees(holds, fails, partition, target.degrees))
-    return RuleCounts(n, _by_cells(holds, fails, partition, partition.cell_of[target.labels]))
+        return RuleCounts(n, _count_distributions(holds, fails, partition, target.degrees))
+    return RuleCounts(n, _count_values(holds, fails, partition, partition.cell_of[target.labels]))
 
 
 def _units(weights: FloatArray) -> Counts:
     return np.rint(weights).astype(np.int64)
 
 
-def _by_cells(
+def _count_values(
     holds: Counts, fails: Counts, partition: Partition, cells: npt.NDArray[np.intp]
 ) -> Counts:
-    """Count where each sample has one value: the weights of each cell's samples first."""
+    """Return the counts of rules for targets that are values, given the cell of each value."""
     order = np.argsort(cells, kind="stable")
     present, starts = np.unique(cells[order], return_index=True)
     inside = partition.signs[present].T
@@ -114,11 +109,14 @@ def _by_cells(
     return np.stack(columns, axis=1)
 
 
-def _by_degrees(holds: Counts, fails: Counts, partition: Partition, degrees: FloatArray) -> Counts:
-    """Count where samples have distributions: shared out as the probability of the conclusion.
+def _count_distributions(
+    holds: Counts, fails: Counts, partition: Partition, degrees: FloatArray
+) -> Counts:
+    """Return the counts of rules for targets that are distributions.
 
-    It is that of the antipignistic transformation of ``(Pi(q), Pi(not q))``: where one of them is
-    1, the other has half its possibility as its probability.
+    The weight of a sample is split by the probability of the conclusion, which is the inverse
+    antipignistic transform of ``(Pi(q), Pi(not q))``: where one of them is 1, the probability of
+    the other is half its possibility.
     """
     cells = partition.possibilities(degrees)
     counts = np.empty((len(holds), 4), dtype=np.int64)
@@ -134,13 +132,13 @@ def _by_degrees(holds: Counts, fails: Counts, partition: Partition, degrees: Flo
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SetEstimate:
-    """The parameters of one rule set, and how often its rules hold.
+    """The estimated parameters of one rule set, and the counts behind them.
 
     Attributes
     ----------
     name : the output attribute
     s, r : the parameters
-    counts : the weights of samples with premise and conclusion, one of them, and neither
+    counts : the weights of the samples with premise and conclusion, one of them, or neither
     fixed : the parameters ``s_1, r_1, s_2, ...`` that were fixed, NaN for the others, or None
     losses : for gradients, the log loss at the start and at the end; else empty
     """
@@ -159,12 +157,12 @@ class SetEstimate:
 
     @property
     def support(self) -> FloatArray:
-        """How many samples the premise of each rule holds for, by weight."""
+        """The weight of the samples in which the premise of each rule holds."""
         return np.asarray(self.counts.weights[:, :2].sum(axis=1))
 
     @property
     def held(self) -> FloatArray:
-        """The share of these for which the conclusion holds too; NaN where there are none."""
+        """The share of the `support` in which the conclusion holds too; NaN where it is 0."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.counts.weights[:, 0] / self.support)
 
@@ -174,16 +172,16 @@ class SetEstimate:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParameterEstimate(LearnedCascade[SetEstimate]):
-    """The cascade with estimated parameters, and what is known of every rule.
+    """A cascade with estimated parameters, and the counts of every rule.
 
     Attributes
     ----------
-    cascade : with its parameters
+    cascade : the rules with their estimated parameters
     sets : for each set that was learned, by the name of its output, a `SetEstimate`
     samples : the number of samples
-    timings : seconds by kind of work
+    timings : the seconds of each step of the work
     method : ``"counts"`` or ``"gradient"``
-    smoothing : the weight `m` of the smoothing of counts
+    smoothing : the additive smoothing `m` of counts
     """
 
     method: Literal["counts", "gradient"]

@@ -1,12 +1,10 @@
-"""Parameters fitted together, by gradients from counted ones (docs/noisy-data.md).
+"""Gradient descent on the log loss of all parameters of a rule set (docs/noisy-data.md).
 
 The loss is the log loss of the probabilities that an inferred distribution stands for (its
-antipignistic inverse). A contradicting sample has no value of possibility 1; its distribution is
-divided by its height, and the height takes part in the gradient. No probability is 0, so that a
-label which the rules exclude sends a gradient too.
+antipignistic inverse). A distribution without a value of possibility 1 is divided by its height,
+and the gradient includes that of the height. No probability is 0, so that labels which the rules
+exclude have a gradient too.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +14,9 @@ from pinesy._common.console import progress
 from pinesy._common.threads import n_threads, run_in_chunks
 from pinesy._common.validation import FloatArray
 from pinesy.evidence.targets import Target
-from pinesy.learning.learning_arguments import with_fixed
+from pinesy.learning.learning_arguments import set_fixed
 from pinesy.learning.parameter_estimates import DECIMALS
-from pinesy.learning.sample_passes import CHUNK, THREAD_STEPS, CellShape, cell_shape
+from pinesy.learning.sample_passes import CHUNK, THREAD_STEPS, cell_shape
 from pinesy.rules.partition import Partition
 from pinesy.transforms import antipignistic_inverse
 
@@ -26,83 +24,62 @@ Indices = npt.NDArray[np.intp]
 KERNELS = "pinesy.learning.sample_kernels"
 #: The share of the uniform distribution that is mixed into probabilities.
 FLOOR = 1e-3
+#: Steps of gradient descent, and the first learning rate.
 STEPS, RATE = 300, 0.03
 
 
-@dataclass(frozen=True, eq=False)
 class LogLoss:
-    """The log loss of a rule set's parameters on some samples, and its gradient.
+    """The log loss of a rule set's parameters on training samples, and its gradient.
 
-    Attributes
+    Parameters
     ----------
-    degrees : array (2n, n_samples), the premise degrees ``lambda_1, rho_1, lambda_2, ...``
-    shape : the sides of the cells
-    expected : array (n_samples, |D_b|), the probabilities of the targets
-    weights : of the samples; they sum to 1
+    degrees : array (2 rules, n_samples), the premise degrees ``lambda_1, rho_1, lambda_2, ...``
+    partition : of the rule set
+    target : values or distributions
+    weights : sample weights; None if each sample counts once
     """
 
-    degrees: FloatArray
-    shape: CellShape
-    expected: FloatArray
-    weights: FloatArray
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         degrees: FloatArray,
         partition: Partition,
         target: Target,
         weights: FloatArray | None,
-    ) -> "LogLoss":
-        """Return the loss for targets that are values or distributions."""
+    ) -> None:
         n = degrees.shape[1]
-        shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-        expected = antipignistic_inverse(target.distributions)
-        return cls(np.ascontiguousarray(degrees), cell_shape(partition), expected, shares)
+        self._degrees, self._shape = np.ascontiguousarray(degrees), cell_shape(partition)
+        self._expected = antipignistic_inverse(target.distributions)
+        self._weights = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
         """Return the loss at parameters ``s_1, r_1, s_2, ...`` and its gradient."""
-        cells = self._cells(x)
-        cell_of = self.shape.patterns[2]
-        loss, gradient = log_loss(cells[cell_of].T, self.expected)
+        kernels, n = load_kernels(KERNELS), self._degrees.shape[1]
+        cells = np.empty((len(self._shape.cells), n))
+        threads = n_threads() if self._degrees.size * len(cells) > THREAD_STEPS else 1
+
+        def infer_cells(begin: int, end: int) -> None:
+            kernels.cell_degrees(self._degrees, begin, end, *self._shape, x, cells)
+
+        run_in_chunks(infer_cells, n, CHUNK, threads)
+        cell_of = self._shape.patterns[2]
+        losses, gradient = log_loss(cells[cell_of].T, self._expected)
         cell_gradient = np.zeros_like(cells)
-        np.add.at(cell_gradient, cell_of, (gradient * self.weights[:, None]).T)
-        return float(loss @ self.weights), self._parameters(x, cells, cell_gradient)
-
-    def _cells(self, x: FloatArray) -> FloatArray:
-        out = np.empty((len(self.shape.cells), self.degrees.shape[1]))
-        kernel = load_kernels(KERNELS).cells
-
-        def work(begin: int, end: int) -> None:
-            kernel(self.degrees, begin, end, *self.shape, x, out)
-
-        run_in_chunks(work, out.shape[1], CHUNK, self._threads)
-        return out
-
-    def _parameters(
-        self, x: FloatArray, cells: FloatArray, cell_gradient: FloatArray
-    ) -> FloatArray:
+        np.add.at(cell_gradient, cell_of, (gradient * self._weights[:, None]).T)
         # Chunks have rows of their own, added in order: the sum does not depend on the threads.
-        parts = np.zeros((-(-cells.shape[1] // CHUNK), len(x)))
-        kernel = load_kernels(KERNELS).parameter_gradient
+        sums = np.zeros((-(-n // CHUNK), len(x)))
 
-        def work(begin: int, end: int) -> None:
-            part = parts[begin // CHUNK]
-            kernel(self.degrees, begin, end, *self.shape, x, cells, cell_gradient, part)
+        def add_gradient(begin: int, end: int) -> None:
+            arguments = (self._degrees, begin, end, *self._shape, x, cells, cell_gradient)
+            kernels.parameter_gradient(*arguments, sums[begin // CHUNK])
 
-        run_in_chunks(work, cells.shape[1], CHUNK, self._threads)
-        return np.asarray(parts.sum(axis=0))
-
-    @property
-    def _threads(self) -> int:
-        steps = self.degrees.size * len(self.shape.cells)
-        return n_threads() if steps > THREAD_STEPS else 1
+        run_in_chunks(add_gradient, n, CHUNK, threads)
+        return float(losses @ self._weights), np.asarray(sums.sum(axis=0))
 
 
 def log_loss(pi: FloatArray, expected: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return ``-sum_u expected(u) log q(u)`` of each row, and its gradient with respect to `pi`.
 
-    `q` is the antipignistic inverse of ``pi / max pi``, mixed with a little of the uniform
+    `q` is the antipignistic inverse of ``pi / max pi``, mixed with a share `FLOOR` of the uniform
     distribution.
     """
     height = pi.max(axis=1, keepdims=True)
@@ -110,11 +87,10 @@ def log_loss(pi: FloatArray, expected: FloatArray) -> tuple[FloatArray, FloatArr
     q, order = _sorted_inverse(scaled)
     mixed = (1.0 - FLOOR) * q + FLOOR / pi.shape[1]
     loss = -(expected * np.log(mixed)).sum(axis=1)
-    of_q = -(1.0 - FLOOR) * expected / mixed
-    of_scaled = _inverse_gradient(of_q, order)
+    scaled_gradient = _inverse_gradient(-(1.0 - FLOOR) * expected / mixed, order)
     top = (pi == height) / np.count_nonzero(pi == height, axis=1)[:, None]
-    of_height = -(of_scaled * scaled).sum(axis=1, keepdims=True)
-    gradient = (of_scaled + of_height * top) / np.where(height > 0.0, height, 1.0)
+    height_gradient = -(scaled_gradient * scaled).sum(axis=1, keepdims=True)
+    gradient = (scaled_gradient + height_gradient * top) / np.where(height > 0.0, height, 1.0)
     return loss, gradient
 
 
@@ -130,15 +106,15 @@ def _sorted_inverse(pi: FloatArray) -> tuple[FloatArray, Indices]:
     return q, order
 
 
-def _inverse_gradient(of_q: FloatArray, order: Indices) -> FloatArray:
-    """Return the gradient with respect to `pi`, for that of its antipignistic inverse.
+def _inverse_gradient(q_gradient: FloatArray, order: Indices) -> FloatArray:
+    """Return the gradient with respect to `pi`, given that of its antipignistic inverse `q`.
 
     ``pi_j`` stands in ``q_1 .. q_j`` with ``1/j`` and in ``q_1 .. q_{j-1}`` with ``-1/(j-1)``: its
     gradient is the mean of the first `j` less the mean of the first ``j - 1``.
     """
-    ranked = np.take_along_axis(of_q, order, axis=1)
-    means = np.cumsum(ranked, axis=1) / np.arange(1, of_q.shape[1] + 1)
-    gradient = np.empty_like(of_q)
+    ranked = np.take_along_axis(q_gradient, order, axis=1)
+    means = np.cumsum(ranked, axis=1) / np.arange(1, q_gradient.shape[1] + 1)
+    gradient = np.empty_like(q_gradient)
     np.put_along_axis(gradient, order, np.diff(means, axis=1, prepend=0.0), axis=1)
     return gradient
 
@@ -146,14 +122,14 @@ def _inverse_gradient(of_q: FloatArray, order: Indices) -> FloatArray:
 def refine(
     loss: LogLoss, start: FloatArray, fixed: FloatArray | None
 ) -> tuple[FloatArray, tuple[float, float]]:
-    """Return parameters of lower loss, and the loss at the start and at the end.
+    """Return refined parameters, and the pair of the loss at the start and at the end.
 
-    Steps are those of Adam, projected to [0, 1], with a rate that falls to 0; the best parameters
-    on the way are returned, rounded to four decimals. It is deterministic.
+    Adam, projected to [0, 1], with a learning rate that falls to 0. The parameters of lowest loss
+    are returned, rounded to four decimals. It is deterministic.
     """
     free = np.ones(len(start), dtype=bool) if fixed is None else np.isnan(fixed)
     x = best = start.astype(np.float64)
-    first, second = np.zeros_like(x), np.zeros_like(x)
+    mean, square = np.zeros_like(x), np.zeros_like(x)
     begin = lowest = np.inf
     with progress("gradient steps", STEPS + 1) as bar:
         for step in range(1, STEPS + 2):
@@ -162,11 +138,11 @@ def refine(
             if value < lowest:
                 best, lowest = x, value
             gradient = np.where(free, gradient, 0.0)
-            first = 0.9 * first + 0.1 * gradient
-            second = 0.99 * second + 0.01 * gradient**2
-            size = RATE * (1.0 - (step - 1) / STEPS)
-            move = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
-            x = np.clip(x - size * move, 0.0, 1.0)
+            mean = 0.9 * mean + 0.1 * gradient
+            square = 0.99 * square + 0.01 * gradient**2
+            rate = RATE * (1.0 - (step - 1) / STEPS)
+            direction = mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
+            x = np.clip(x - rate * direction, 0.0, 1.0)
             bar.advance()
-    best = with_fixed(best.round(DECIMALS), fixed)
+    best = set_fixed(best.round(DECIMALS), fixed)
     return best, (float(begin), loss(best)[0])

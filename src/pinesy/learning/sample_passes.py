@@ -1,15 +1,15 @@
-"""Passes over training samples: explicit, and the same in memory, in batches and on a cluster.
+"""Passes over training samples, the same in memory, in batches and on a cluster.
 
-For each stage `Samples.passes` gives an object with three passes. `Measured` does them for one
-batch; a batch of all samples is learning in memory (`InMemory`). Elsewhere the results of the
-batches are merged: merging is associative and commutative to the last bit. The equation systems of
-samples [eq:upsigma] are in `SampleSystems`; their loops are compiled (`system_kernels`).
+For each stage `Samples.passes` returns an object with three passes. `BatchPasses` does them for one
+batch; samples in memory are one batch (`MemorySamples`). Otherwise the results of the batches are
+merged: merging is associative and commutative to the last bit. The equation systems of samples
+[eq:upsigma] are in `SampleSystems`; their loops are compiled (`system_kernels`).
 """
 
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ from pinesy.engine.rule_set_kinds import independent_blocks
 from pinesy.equations import Fronts
 from pinesy.equations.fronts import reliable_below
 from pinesy.evidence.targets import Target
-from pinesy.learning.learning_arguments import TrainingBatch, with_fixed
+from pinesy.learning.learning_arguments import TrainingBatch, set_fixed
 from pinesy.learning.learning_result import SampleSummary
 from pinesy.learning.parameter_estimates import RuleCounts, rule_counts
 from pinesy.learning.stages import Stage
@@ -42,15 +42,17 @@ SetTolerances = Mapping[str, float]
 SetFronts = Mapping[str, Fronts]
 #: The programs of the stages so far: the last one, and the path before it.
 Path = tuple[Code, "Path"] | None
-#: For each stage the programs up to it, and its measures.
-Past = dict[int, tuple[Path, "Measured"]]
+#: For each stage the programs up to it, and its passes.
+PassCache = dict[int, tuple[Path, "BatchPasses"]]
+#: What is computed of the samples ``begin .. end-1``.
+Task = Callable[[int, int], Any]
 
 
 class Passes(Protocol):
     """The passes over all samples of a stage."""
 
     def first_pass(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
-        """Measure, select and repair the samples; return by set what the second pass needs."""
+        """Measure the distances of samples, select and repair them; return a summary by set."""
 
     def second_pass(self, tolerances: SetTolerances, fronts: SetFronts) -> dict[str, float]:
         """Return the distance of each set's stacked system."""
@@ -58,9 +60,12 @@ class Passes(Protocol):
     def count_pass(self) -> dict[str, RuleCounts]:
         """Return how often the rules of each set hold."""
 
-    def of_samples(self, name: str) -> tuple[FloatArray | None, FloatArray | None]:  # noqa: ARG002
-        """Return the distance of each sample, and of a single sample the greatest solution."""
-        return None, None  # where samples do not stay in memory
+    def sample_results(self, name: str) -> tuple[FloatArray | None, FloatArray | None]:  # noqa: ARG002
+        """Return the distances of a set's samples, and the greatest solution of a single sample.
+
+        Both are None where samples do not stay in memory.
+        """
+        return None, None
 
 
 class Samples(Protocol):
@@ -79,40 +84,40 @@ class Samples(Protocol):
         """Return the passes for a stage."""
 
 
-class InMemory(Samples):
+class MemorySamples(Samples):
     """Samples in memory: premise degrees and distances stay from pass to pass.
 
     Parameters
     ----------
     batch : the samples
-    past : where to store the measures of each stage, for when it is learned again: a stage that
-        comes after the same programs as the last time is not measured again
+    cache : stores the passes of each stage for the next learning: a stage that comes after the same
+        programs is not computed again
     """
 
-    def __init__(self, batch: TrainingBatch, past: Past | None = None) -> None:
+    def __init__(self, batch: TrainingBatch, cache: PassCache | None = None) -> None:
         self.targeted = list(batch.targets)
         self.stored: Mapping[str, Any] = {}
         self._batch = batch
-        self._past = {} if past is None else past
+        self._cache = {} if cache is None else cache
         self._path: Path = None
         self._n_stages = 0
 
-    def passes(self, stage: Stage) -> "Measured":
-        """Compute the premise degrees of a stage."""
-        path, measured = self._past.get(self._n_stages, (None, None))
-        # The programs contain all parameters learned so far; paths are compared as they are stored.
-        if not measured or not path or path[0] is not stage.code or path[1] is not self._path:
+    def passes(self, stage: Stage) -> "BatchPasses":
+        """Return the passes for a stage, from the cache if it has them."""
+        path, passes = self._cache.get(self._n_stages, (None, None))
+        # The programs contain all parameters learned so far; paths are compared by identity.
+        if not passes or not path or path[0] is not stage.code or path[1] is not self._path:
             path = (stage.code, self._path)
             known = ChainMap({**self.stored}, self._batch.known)  # not a copy of all inputs
-            measured = Measured(stage, replace(self._batch, known=known))
-            self._past[self._n_stages] = path, measured
-        self._path, self.stored = path, measured.inferred
+            passes = BatchPasses(stage, replace(self._batch, known=known))
+            self._cache[self._n_stages] = path, passes
+        self._path, self.stored = path, passes.inferred
         self._n_stages += 1
-        return measured
+        return passes
 
 
-class Measured:
-    """The passes over samples in memory: the systems of a stage for one batch, and each ``nabla``.
+class BatchPasses:
+    """The passes over one batch in memory: the equation systems of a stage's sets.
 
     Attributes
     ----------
@@ -126,7 +131,7 @@ class Measured:
         self._batch = batch
         self._degrees = {name: out[stage.code.degrees[name]] for name in stage.names}
         self.systems = {
-            name: SampleSystems.of(
+            name: SampleSystems(
                 self._degrees[name],
                 batch.targets[name],
                 stage.partitions[name],
@@ -147,18 +152,21 @@ class Measured:
 
     def measure(self) -> None:
         """Compute the distances of all samples."""
-        self._each(self.systems, lambda name, i, k: self.systems[name].distances(i, k))
+        self._run({name: system.measure for name, system in self.systems.items()})
 
     def first_pass(self, tolerances: SetTolerances) -> dict[str, SampleSummary]:
-        """Measure, select and repair the samples; return by set what the second pass needs."""
+        """Measure the distances of samples, select and repair them; return a summary by set."""
         # Tolerances that keep as many samples keep the same ones.
         keys = {
             name: (name, int(np.count_nonzero(nabla < reliable_below(tolerances[name]))))
             for name, nabla in self.nabla.items()
         }
-        parts = self._each(
-            [name for name, key in keys.items() if key not in self._summaries],
-            lambda name, i, k: self.systems[name].summary(i, k, tolerances[name]),
+        parts = self._run(
+            {
+                name: partial(self.systems[name].summary, tolerance=tolerances[name])
+                for name, key in keys.items()
+                if key not in self._summaries
+            }
         )
         for name, (first, *others) in parts.items():
             self._summaries[keys[name]] = first.merge(*others) if others else first
@@ -170,13 +178,14 @@ class Measured:
         assert self.nabla.keys() >= fronts.keys()  # the rows' distances need those of samples
 
         def task(name: str, begin: int, end: int) -> float:
-            distance = self.systems[name].stacked(
+            distance = self.systems[name].stacked_distance(
                 begin, end, tolerances[name], fronts[name], largest[name]
             )
-            largest[name] = max(largest[name], distance)  # seen late, it only costs time
+            largest[name] = max(largest[name], distance)  # a thread that reads it late takes longer
             return distance
 
-        return {name: max(distances) for name, distances in self._each(fronts, task).items()}
+        distances = self._run({name: partial(task, name) for name in fronts})
+        return {name: max(of_chunks) for name, of_chunks in distances.items()}
 
     def count_pass(self) -> dict[str, RuleCounts]:
         """Return how often the rules of each set hold."""
@@ -187,42 +196,42 @@ class Measured:
         batch, partition = self._batch, self._stage.partitions[name]
         return self._degrees[name], partition, batch.targets[name], batch.weights
 
-    def of_samples(self, name: str) -> tuple[FloatArray, FloatArray | None]:
-        """Return the distances of a set's samples, and the greatest solution for a single one.
+    def sample_results(self, name: str) -> tuple[FloatArray, FloatArray | None]:
+        """Return the distances of a set's samples, and the greatest solution of a single sample.
 
-        It is ``E^up`` of the repaired system [eq:twosoldef].
+        That is ``E^up`` of the repaired system [eq:twosoldef].
         """
         system, partition = self.systems[name], self._stage.partitions[name]
         if len(system.nabla) > 1:
             return system.nabla, None
-        degrees, repaired = system.degrees[:, 0], system.repaired(0, 1)[:, 0]
+        degrees, repaired = system.degrees[:, 0], system.repaired_targets(0, 1)[:, 0]
         equations = EquationSystem(partition, degrees[0::2], degrees[1::2], repaired)
-        return system.nabla, with_fixed(equations.greatest_solution, self._stage.fixed.get(name))
+        return system.nabla, set_fixed(equations.greatest_solution, self._stage.fixed.get(name))
 
-    def _each(
-        self, names: Sequence[str] | Mapping[str, Any], task: Callable[[str, int, int], Any]
-    ) -> dict[str, list[Any]]:
-        """Run a task for all chunks of some sets, on several threads if it pays."""
+    def _run(self, tasks: Mapping[str, Task]) -> dict[str, list[Any]]:
+        """Run the tasks of some sets for all chunks of samples, on several threads if it pays.
+
+        Returns the results by set, in any order.
+        """
         n = self._batch.n
-        tasks = [(name, i, min(i + CHUNK, n)) for name in names for i in range(0, n, CHUNK)]
-        systems = [self.systems[name] for name in names]
+        chunks = [(name, i, min(i + CHUNK, n)) for name in tasks for i in range(0, n, CHUNK)]
+        systems = [self.systems[name] for name in tasks]
         steps = n * sum(len(s.shape.cells) * max(1, len(s.degrees) // 2) for s in systems)
-        threads = min(n_threads(), len(tasks)) if steps > THREAD_STEPS else 1
+        threads = min(n_threads(), len(chunks)) if steps > THREAD_STEPS else 1
+        results: dict[str, list[Any]] = {name: [] for name in tasks}
 
-        def work(queue: Iterator[tuple[str, int, int]]) -> list[tuple[str, Any]]:
-            return [(name, task(name, begin, end)) for name, begin, end in queue]
+        def work(queue: Iterator[tuple[str, int, int]]) -> None:
+            for name, begin, end in queue:
+                results[name].append(tasks[name](begin, end))  # append is atomic
 
-        results: dict[str, list[Any]] = {name: [] for name in names}
-        for part in run_on_threads(work, tasks, threads):
-            for name, outcome in part:
-                results[name].append(outcome)
+        run_on_threads(work, chunks, threads)
         return results
 
 
-def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result of two parts of the samples together, for each rule set.
+def merge_results(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the results of a pass over two parts of the samples together, for each rule set.
 
-    Of the distances of stacked systems that is the larger one.
+    Summaries and counts merge; of distances the larger one is taken.
     """
     return {
         name: max(part, second[name]) if isinstance(part, float) else part.merge(second[name])
@@ -234,7 +243,7 @@ class CellShape(NamedTuple):
     """The sign table of a partition, as the product of independent blocks of rules.
 
     Where the rules of two blocks combine freely, ``min_j f(side)`` over all rules is the min of
-    two shorter ones, worked out once for each sign pattern of a block; so the ``omega n`` terms of
+    two shorter ones, computed once for each sign pattern of a block; so the ``omega n`` terms of
     all cells become ``omega`` times the number of blocks, and the terms of the patterns.
 
     Attributes
@@ -266,84 +275,77 @@ def cell_shape(partition: Partition) -> CellShape:
     return CellShape((starts, side_of, cell_of, np.empty(0, dtype=np.uint32)), pattern_of_cell)
 
 
-@dataclass(frozen=True, eq=False)
 class SampleSystems:
     """One rule set's equation systems for the samples of a batch.
 
+    A fixed parameter `z` makes ``max(z, g)`` a constant: the premise degree `g` is raised to it,
+    and its side requires nothing more.
+
+    Parameters
+    ----------
+    degrees : array (2 rules, n_samples) of the premise degrees ``lambda_1, rho_1, lambda_2, ...``
+    target, partition : of the rule set
+    slack : a bound of the rounding error of the premise degrees
+    fixed : the parameters ``s_1, r_1, s_2, ...`` that are fixed, NaN for the others; None if all
+        are learned
+
     Attributes
     ----------
-    degrees : array (2n, n_samples)
-        The premise degrees ``lambda_1, rho_1, lambda_2, ...``.
-    labels, graded : the targets: the cell of each sample, or degrees; one of them is empty
+    degrees : the premise degrees, raised to the fixed parameters
     shape : the sides of the cells
-    slack : how far rounding may have moved the premise degrees
-    nabla : the Chebyshev distance of each sample, once `distances` has computed it
+    nabla : the Chebyshev distance of each sample, once `measure` has computed it
     """
 
-    degrees: FloatArray
-    labels: CellIndices
-    graded: FloatArray
-    shape: CellShape
-    slack: float
-    nabla: FloatArray
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         degrees: FloatArray,
         target: Target,
         partition: Partition,
         slack: float = 0.0,
         fixed: FloatArray | None = None,
-    ) -> "SampleSystems":
-        """Return the systems of samples, from their premise degrees and targets.
-
-        A fixed parameter `z` (the others are NaN) makes ``max(z, g)`` a constant: the degree is
-        raised to it, and its side asks for nothing more.
-        """
-        shape, nabla = cell_shape(partition), np.empty(degrees.shape[1])
+    ) -> None:
+        self.shape, self.degrees = cell_shape(partition), degrees
         if fixed is not None:
             sides = np.flatnonzero(~np.isnan(fixed)).astype(np.uint32)
-            shape = CellShape((*shape.patterns[:3], sides), shape.cells)
-            degrees = np.fmax(degrees, fixed[:, None])
-        labels = shape.patterns[2][target.labels]
-        return cls(degrees, labels, target.degrees, shape, slack, nabla)
+            self.shape = CellShape((*self.shape.patterns[:3], sides), self.shape.cells)
+            self.degrees = np.fmax(degrees, fixed[:, None])
+        self.nabla = np.empty(degrees.shape[1])
+        self._slack = slack
+        #: The arguments of all kernels, after the bounds of the samples.
+        labels = self.shape.patterns[2][target.labels]
+        self._samples = (self.degrees, *self.shape, labels, target.degrees)
 
-    def _arguments(self, begin: int, end: int) -> tuple[Any, ...]:
-        """Return the first arguments of all kernels."""
-        return (self.degrees, begin, end, *self.shape, self.labels, self.graded)
-
-    def distances(self, begin: int, end: int) -> None:
+    def measure(self, begin: int, end: int) -> None:
         """Set ``nabla[begin:end]`` to the samples' Chebyshev distances."""
-        load_kernels(KERNELS).distances(*self._arguments(begin, end), self.nabla)
+        load_kernels(KERNELS).sample_distances(begin, end, *self._samples, self.nabla)
 
-    def repaired(self, begin: int, end: int) -> FloatArray:
+    def repaired_targets(self, begin: int, end: int) -> FloatArray:
         """Return the repaired target of each cell, of shape ``(omega, end - begin)``."""
         out = np.empty((len(self.shape.cells), end - begin))
-        load_kernels(KERNELS).repaired(*self._arguments(begin, end), self.slack, self.nabla, out)
+        kernel = load_kernels(KERNELS).repaired_targets
+        kernel(begin, end, *self._samples, self._slack, self.nabla, out)
         return out
 
     def summary(self, begin: int, end: int, tolerance: float) -> SampleSummary:
-        """Return the fronts of the reliable samples among some, and how many these are."""
+        """Return the summary of the samples ``begin .. end-1``, with the reliable ones' fronts."""
         sides, n = len(self.degrees), end - begin
         e, w, sizes = np.empty((sides, n)), np.empty((sides, n)), np.zeros(sides, dtype=np.int64)
-        below = reliable_below(tolerance)
-        arguments = (*self._arguments(begin, end), self.slack, self.nabla, below)
-        reliable = load_kernels(KERNELS).fronts(*arguments, e, w, sizes)
+        arguments = (*self._samples, self._slack, self.nabla, reliable_below(tolerance))
+        reliable = load_kernels(KERNELS).build_fronts(begin, end, *arguments, e, w, sizes)
         longest = sizes.max()
         inside = np.arange(longest) < sizes[:, None]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         fronts = Fronts(e[:, :longest][inside], w[:, :longest][inside], starts)
         return SampleSummary(n, int(reliable), float(self.nabla[begin:end].min()), fronts)
 
-    def stacked(
+    def stacked_distance(
         self, begin: int, end: int, tolerance: float, fronts: Fronts, least: float = 0.0
     ) -> float:
-        """Return the largest distance of the stacked system's rows that come of some samples.
+        """Return the largest distance of the stacked system's rows of samples ``begin .. end-1``.
 
-        Distances up to `least`, known from other samples, need not be worked out.
+        It is at least `least`, the distance of other samples: smaller ones are not computed.
         """
+        arguments = (*self._samples, self._slack, self.nabla, reliable_below(tolerance))
         packed = (fronts.e, fronts.w, fronts.starts)
-        below = reliable_below(tolerance)
-        arguments = (*self._arguments(begin, end), self.slack, self.nabla, below)
-        return float(load_kernels(KERNELS).stacked_distance(*arguments, packed, least))
+        kernel = load_kernels(KERNELS).stacked_distance
+        return float(kernel(begin, end, *arguments, packed, least))

@@ -1,4 +1,4 @@
-"""`search_tolerances`: from validation data, how reliable a sample must be to be learned from.
+"""`search_tolerances`: choose the tolerances of learning on validation data.
 
 The search of the paper [subsec:thresholdsdetermination]; see docs/tolerances.md.
 """
@@ -18,7 +18,7 @@ from pinesy._common.reports import ReportTable, TableReport
 from pinesy._common.validation import FloatArray, check_integer, check_number
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError, LearningError, placed
-from pinesy.learning.evaluate import accuracy, answers
+from pinesy.learning.evaluate import accuracy, final_values
 from pinesy.learning.learn import learn_exact
 from pinesy.learning.learning_arguments import (
     Rules,
@@ -28,14 +28,14 @@ from pinesy.learning.learning_arguments import (
     TrainingBatch,
     batch_of,
     fixed_parameters,
-    resolve,
+    initial_cascade,
     resolve_groups,
     show_group,
     show_tolerances,
-    with_initial,
+    tolerances_by_set,
 )
 from pinesy.learning.learning_result import SHOWN, LearningResult
-from pinesy.learning.sample_passes import InMemory, Past
+from pinesy.learning.sample_passes import MemorySamples, PassCache
 from pinesy.rulebase.cascade import Cascade
 
 #: A function of a cascade, evidence and targets; the larger its value the better.
@@ -57,7 +57,7 @@ def search_tolerances(
     fixed: Any = "implications",
     progress: bool = True,
 ) -> "ToleranceSearch":
-    """Find the tolerances to learn with, by how well what is learned predicts other data.
+    """Find the tolerances whose learned rules predict validation data best.
 
     The search of the paper [subsec:thresholdsdetermination] starts with the lowest candidate for
     every group. Where learning is impossible, because some set has no reliable sample, the group of
@@ -69,15 +69,15 @@ def search_tolerances(
     Parameters
     ----------
     rules, evidence, targets, initial, fixed : as in `learn`
-    validation : a pair of evidence and targets; what the metric takes
+    validation : a pair of evidence and targets, for the metric
     groups : the groups of sets that share a tolerance: each a name, a pattern such as ``"c_*"``, or
         a tuple of these; by default one group of all sets with targets, ``"*"``. Sets in no group
         keep every sample.
     metric : a function of a cascade and of the `validation` evidence and targets; the larger its
         value the better
-    candidates : tolerances to choose from, rising; by default `candidate_tolerances()`
+    candidates : tolerances to choose from, in increasing order; by default `candidate_tolerances()`
     min_improvement, stagnation : when the search stops
-    progress : show on a terminal how far the search is, if it takes long
+    progress : whether to show a progress bar on a terminal, if the search takes long
 
     Examples
     --------
@@ -91,18 +91,18 @@ def search_tolerances(
     """
     check_number(min_improvement, "min_improvement", error=DataError)
     check_integer(stagnation, "stagnation", 1, DataError)
-    cascade = with_initial(rules, initial)
+    cascade = initial_cascade(rules, initial)
     batch = batch_of(cascade, evidence, targets)
-    judge = Judge(metric, validation, cascade)
-    shared = resolve_groups(groups, list(batch.targets))
+    evaluate = ValidationMetric(metric, validation, cascade)
+    set_groups = resolve_groups(groups, list(batch.targets))
     constants = fixed_parameters(fixed, cascade, list(batch.targets))
-    steps = checked_candidates(candidates)
-    problem = SearchProblem(cascade, batch, shared, steps, judge, constants)
+    checked = checked_candidates(candidates)
+    problem = SearchProblem(cascade, batch, set_groups, checked, evaluate, constants)
     with progress_bar("searching tolerances" if progress else "") as bar:
-        return _climb(problem, float(min_improvement), stagnation, bar)
+        return _raise_tolerances(problem, float(min_improvement), stagnation, bar)
 
 
-def _climb(
+def _raise_tolerances(
     problem: "SearchProblem", min_improvement: float, stagnation: int, bar: Bar
 ) -> "ToleranceSearch":
     """Raise tolerances from the lowest candidates on, until the metric stagnates.
@@ -112,11 +112,12 @@ def _climb(
     evaluation all of them do.
     """
     evaluations: list[Evaluation] = []
-    last, steps, stagnant = len(problem.candidates) - 1, [0] * len(problem.groups), 0
+    last, indices, stagnant = len(problem.candidates) - 1, [0] * len(problem.groups), 0
     best: tuple[Tolerances, float, LearningResult] | None = None
     start = perf_counter()
     while True:
-        tolerances = problem.tolerances(steps)
+        values = (float(problem.candidates[index]) for index in indices)
+        tolerances = dict(zip(problem.groups, values, strict=True))
         bar.advance()
         try:
             result = problem.learn(tolerances)
@@ -126,7 +127,7 @@ def _climb(
             seconds, start = perf_counter() - start, perf_counter()
             evaluations.append(Evaluation(tolerances, None, reason, {name: 0}, seconds))
             group = [name in names for names in problem.groups.values()].index(True)
-            if steps[group] == last:
+            if indices[group] == last:
                 raise LearningError(
                     f"rule set {name!r}: no sample is reliable for the largest candidate, "
                     f"{float(problem.candidates[-1])!r}; the smallest distance of a sample is "
@@ -135,7 +136,7 @@ def _climb(
                     name,
                     smallest,
                 ) from None
-            steps[group] += 1
+            indices[group] += 1
             continue
         metric = problem.evaluate(result.cascade, tolerances)
         reliable = {name: learned.n_reliable for name, learned in result.sets.items()}
@@ -146,9 +147,9 @@ def _climb(
         stagnant = 0 if improved else stagnant + 1
         if best is None or (improved and metric > highest):
             best = tolerances, metric, result
-        if stagnant >= stagnation or min(steps) == last:
+        if stagnant >= stagnation or min(indices) == last:
             return ToleranceSearch(*best, tuple(evaluations))
-        steps = [min(step + 1, last) for step in steps]
+        indices = [min(index + 1, last) for index in indices]
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,12 +158,12 @@ class Evaluation:
 
     Attributes
     ----------
-    tolerances : for each group
-    metric : its value, or None if learning is impossible with these tolerances
-    reason : why it is impossible; empty if it is not
-    reliable : how many samples each rule set was learned from; if learning is impossible, only
+    tolerances : the tolerance of each group
+    metric : the value of the metric, or None if learning is impossible with these tolerances
+    reason : why learning is impossible; empty if it is possible
+    reliable : the number of reliable samples of each rule set; if learning is impossible, only of
         the set that has none
-    seconds : how long it took, since the trial before it
+    seconds : the time since the previous trial
     """
 
     tolerances: Tolerances
@@ -189,7 +190,7 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ToleranceSearch(TableReport):
-    """The tolerances that a search chose, what is learned with them, and all that was tried.
+    """The tolerances that a search chose, the result of learning with them, and all trials.
 
     Its data frame has a row for each trial: the tolerance ``tau <group>`` of each group,
     ``metric``, ``reliable`` (the smallest number of samples that a rule set was learned from),
@@ -197,9 +198,9 @@ class ToleranceSearch(TableReport):
 
     Attributes
     ----------
-    tolerances : for each group; `learn` takes it as `tolerance`
-    metric : the value that they reach on the validation data
-    result : what is learned with them
+    tolerances : the tolerance of each group; `learn` takes it as `tolerance`
+    metric : the value of the metric on the validation data
+    result : the result of learning with these tolerances
     evaluations : every trial, in order
     """
 
@@ -219,36 +220,35 @@ class ToleranceSearch(TableReport):
 
     def _tables(self) -> list[ReportTable]:
         head = ["", *(f"tau {show_group(g)}" for g in self.tolerances), "metric", "reliable"]
-        lines = [self._line(evaluation) for evaluation in self.evaluations]
+        lines = []
+        for evaluation in self.evaluations:
+            mark = "*" if evaluation.tolerances == self.tolerances else ""
+            metric = "impossible" if evaluation.metric is None else f"{evaluation.metric:.6g}"
+            least = min(evaluation.reliable, key=evaluation.reliable.__getitem__)
+            numbers = [f"{t:.4g}" for t in evaluation.tolerances.values()]
+            lines.append([mark, *numbers, metric, f"{evaluation.reliable[least]} for {least}"])
         return [ReportTable(head, lines, noun="trials", max_lines=SHOWN)]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the metric of each trial, of one group against its tolerance; return the axes."""
+        """Draw the metric of each trial (of one group, against its tolerance); return the axes."""
         from pinesy.display.report_plots import plot_tolerances
 
         return plot_tolerances(self, axes)
 
-    def _line(self, evaluation: Evaluation) -> list[str]:
-        mark = "*" if evaluation.tolerances == self.tolerances else ""
-        metric = "impossible" if evaluation.metric is None else f"{evaluation.metric:.6g}"
-        least = min(evaluation.reliable, key=evaluation.reliable.__getitem__)
-        numbers = [f"{t:.4g}" for t in evaluation.tolerances.values()]
-        return [mark, *numbers, metric, f"{evaluation.reliable[least]} for {least}"]
-
 
 @dataclass(eq=False)
 class SearchProblem:
-    """Learning with tolerances of groups, again and again, and the metric of the results.
+    """A search for the tolerances of groups: training data, candidates and metric.
 
     Attributes
     ----------
-    cascade : with its initial parameters
+    cascade : the rules with their initial parameters
     batch : the training samples
     groups : the sets of each group
-    candidates : tolerances, rising
+    candidates : tolerances, in increasing order
     evaluate : the metric on the validation data, as a function of a cascade and of the tolerances
         that it was learned with
-    fixed : the parameters that are fixed, of sets that have some
+    fixed : the fixed parameters of sets that have some
     """
 
     cascade: Cascade
@@ -257,21 +257,17 @@ class SearchProblem:
     candidates: FloatArray
     evaluate: Callable[[Cascade, Tolerances], float]
     fixed: SetParameters = field(default_factory=dict)
-    _past: Past = field(default_factory=dict)
-
-    def tolerances(self, steps: Sequence[int]) -> dict[SetGroup, float]:
-        """Return the tolerance of each group, from its index among the candidates."""
-        tolerances = (float(self.candidates[step]) for step in steps)
-        return dict(zip(self.groups, tolerances, strict=True))
+    _cache: PassCache = field(default_factory=dict)
 
     def learn(self, tolerances: Tolerances) -> LearningResult:
-        """Learn with some tolerances."""
-        by_set = resolve(tolerances, list(self.batch.targets))
-        return learn_exact(self.cascade, InMemory(self.batch, self._past), by_set, self.fixed)
+        """Learn with these tolerances; passes of earlier trials are reused."""
+        by_set = tolerances_by_set(tolerances, list(self.batch.targets))
+        samples = MemorySamples(self.batch, self._cache)
+        return learn_exact(self.cascade, samples, by_set, self.fixed)
 
 
-class Judge:
-    """A metric on validation data, checked."""
+class ValidationMetric:
+    """A metric on validation data, as a function of a cascade and of its tolerances."""
 
     def __init__(self, metric: Metric, validation: object, cascade: Cascade) -> None:
         if not callable(metric):
@@ -284,16 +280,18 @@ class Judge:
             )
         self._metric = metric
         self._evidence, self._targets = validation
+        #: The accuracy of parameters that were evaluated before.
         self._known: dict[bytes, float] = {}
-        if metric is accuracy:  # what other metrics take is not known
+        if metric is accuracy:  # other metrics may take other data
             with placed("the validation data"):
-                answers(cascade, self._evidence, self._targets)
+                batch = batch_of(cascade, self._evidence, self._targets)
+                final_values(cascade, batch.targets)
 
     def __call__(self, cascade: Cascade, tolerances: Tolerances) -> float:
-        """Return the metric of rules that were learned with some tolerances.
+        """Return the metric of the rules that were learned with these tolerances.
 
-        Tolerances that give the same parameters have the same accuracy, which is measured once;
-        what a metric of the user depends on is not known.
+        The accuracy of the same parameters is computed once; a user's metric may depend on more, so
+        it is always called.
         """
         key = b"".join(z.tobytes() for rules in cascade.rule_sets for z in (rules.s, rules.r))
         if self._metric is accuracy and key in self._known:
@@ -319,12 +317,12 @@ def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.0
     """Return candidates for a tolerance: ``t_i = (i / l)^h (1 + epsilon)``, ``i = 1 .. l``.
 
     [eq:setTvalidationstep]. The last is above 1 and keeps every sample. The defaults are those of
-    the paper's experiments; it takes ``h = 2`` where training data are few.
+    the paper's experiments; for few training data the paper takes ``h = 2``.
 
     Parameters
     ----------
-    count : their number `l`
-    power : ``h >= 1``; the higher, the more of them are close to 0
+    count : the number `l` of candidates
+    power : ``h >= 1``; the higher, the more candidates are close to 0
     epsilon : ``epsilon > 0``
 
     Examples
@@ -349,7 +347,7 @@ def candidate_tolerances(count: int = 30, power: float = 5, epsilon: float = 0.0
 
 
 def checked_candidates(candidates: npt.ArrayLike | None) -> FloatArray:
-    """Return the tolerances to choose from, or raise an error."""
+    """Return the candidate tolerances as an array, or raise `DataError`."""
     if candidates is None:
         return candidate_tolerances()
     array = np.asarray(candidates)
@@ -358,12 +356,12 @@ def checked_candidates(candidates: npt.ArrayLike | None) -> FloatArray:
             f"the candidates are {candidates!r:.60}; give a sequence of numbers, such as "
             "candidate_tolerances(30)"
         )
-    rising = array.astype(np.float64)
-    if not (np.isfinite(rising).all() and rising[0] > 0.0 and (np.diff(rising) > 0.0).all()):
+    checked = array.astype(np.float64)
+    if not (np.isfinite(checked).all() and checked[0] > 0.0 and (np.diff(checked) > 0.0).all()):
         raise DataError(
             f"the candidates are {candidates!r:.60}; they must be finite, above 0 and rising"
         )
-    return rising
+    return checked
 
 
 def improves(metric: float, best: float, least: float) -> bool:

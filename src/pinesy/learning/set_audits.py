@@ -1,8 +1,8 @@
-"""What an audit finds for one rule set: violated rules, and how suspicious labels are.
+"""The findings of an audit for one rule set: violated rules, and the suspicion of labels.
 
 The suspicion of a label is ``max_u pi*(u) - pi*(label)`` (docs/audit.md): how much more possible
-than the label another value is, by what the rules infer with their parameters. Parameters and rules
-that come from the same labels excuse them; so they are learned from other samples, fold by fold.
+than the label another value is, as the rules infer with their parameters. Rules and parameters fit
+the labels that they were learned from; so they are learned from other samples, fold by fold.
 """
 
 from collections.abc import Hashable, Sequence
@@ -35,11 +35,11 @@ Numbers = npt.NDArray[np.uint32]
 Columns = tuple[npt.NDArray[Any], ...]
 Indices = npt.NDArray[np.intp]
 KERNELS = "pinesy.learning.sample_kernels"
-#: Characters of a subset, and of a rule, that a line of words shows.
+#: The most characters of a subset, and of a rule, in a line of text.
 SUBSET_WIDTH, RULE_WIDTH = 60, 120
-#: Premise degrees of this many bytes are held at a time by each thread.
+#: Each thread computes premise degrees of at most this many bytes at a time.
 CHUNK_BYTES = 1 << 20
-#: Samples a chunk, at least and at most.
+#: The least and the largest number of samples in a chunk.
 MIN_CHUNK, MAX_CHUNK = 128, 4096
 
 
@@ -76,7 +76,7 @@ class Blame:
 
     @property
     def reason(self) -> str:
-        """The contradiction in words."""
+        """The contradiction as text."""
         values = shorten(format_subset(self.values), SUBSET_WIDTH, placeholder=" ...}")
         start = f"{values} has target {self.target:.4g}, off by {self.nabla:.4g}"
         if self.limit_text is not None:
@@ -92,7 +92,7 @@ class Blame:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SetAudit:
-    """What an audit finds for one rule set: an entry of each array for each sample.
+    """The findings of an audit for one rule set: each array has an entry for each sample.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class SetAudit:
         return cls(rule_set, *columns)
 
     def fill(self, samples: slice, degrees: FloatArray, target: Target) -> None:
-        """Judge some samples, given their premise degrees (2n, n_samples) and targets."""
+        """Set the entries of samples from their premise degrees (2 rules, n) and targets."""
         partition = self.rule_set.partition
         shape = cell_shape(partition)
         silent = interleave(self.rule_set.s, self.rule_set.r) == 1.0
@@ -146,11 +146,11 @@ class SetAudit:
 
     @classmethod
     def join(cls, rule_set: RuleSet, parts: Sequence[Columns]) -> "SetAudit":
-        """Return the findings for several batches of samples, one after the other."""
-        return cls(rule_set, *map(np.concatenate, zip(*parts, strict=True))).frozen()
+        """Concatenate the findings for several batches of samples."""
+        return cls(rule_set, *map(np.concatenate, zip(*parts, strict=True))).freeze()
 
-    def frozen(self) -> "SetAudit":
-        """Return it with arrays that no one can write to any more."""
+    def freeze(self) -> "SetAudit":
+        """Make all arrays read-only, and return the audit."""
         for column in self.columns:
             column.setflags(write=False)
         return self
@@ -206,7 +206,7 @@ class SetAudit:
 
 
 def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str, SetAudit]:
-    """Judge samples for each rule set with targets, given the program for their premise degrees.
+    """Audit the samples for each rule set with targets, given the program for premise degrees.
 
     Cost: O(omega n) a sample and set; memory: a few numbers a sample and set.
     """
@@ -220,39 +220,40 @@ def judged_sets(cascade: Cascade, code: Code, batch: TrainingBatch) -> dict[str,
             set_audit.fill(samples, out[code.degrees[name]], batch.targets[name][samples])
 
     with ThreadPoolExecutor(n_threads()) as pool:
-        list(pool.map(judge, range(0, batch.n, chunk)))  # of the errors raises the first chunk's
-    return {name: set_audit.frozen() for name, set_audit in sets.items()}
+        list(pool.map(judge, range(0, batch.n, chunk)))  # raises the error of the first chunk
+    return {name: set_audit.freeze() for name, set_audit in sets.items()}
 
 
 def rule_terms(rule_set: RuleSet, degrees: PremiseDegrees, values: Indices) -> FloatArray:
-    """Return of each rule ``alpha`` or ``beta`` [eq:alphabeta], by the side of values [eq:redFP].
+    """Return ``alpha`` or ``beta`` of each rule [eq:alphabeta], by the side of values [eq:redFP].
 
-    There is a row for each value (its position), and one premise degree for all or for each.
+    `values` are indices in the domain. The result has a row for each value and a column for each
+    rule; premise degrees are those of one sample, or of one for each value.
     """
     signs = rule_set.partition.signs[rule_set.partition.cell_of[values]]
     return rule_bounds(signs, rule_set.s, rule_set.r, degrees.lambdas, degrees.rhos)
 
 
 def short(rule: object) -> str:
-    """Return a rule as text that fits a line."""
+    """Return the text of a rule, shortened to fit a line."""
     return shorten(str(rule), RULE_WIDTH, placeholder=" ...")
 
 
 def values_text(values: Sequence[Hashable]) -> str:
-    """Write one value as it is, several as a subset."""
+    """Return the text of a single value, or of several as a subset."""
     return show_value(values[0]) if len(values) == 1 else format_subset(values)
 
 
 @dataclass(frozen=True, eq=False)
 class SetSuspicion:
-    """What the rules infer for the labels of one rule set: an entry for each sample.
+    """How possible the labels of one rule set are: each array has an entry for each sample.
 
     Attributes
     ----------
     possibility : the possibility of the label, or of the most possible value of target 1
-    probability : that of the values of target 1, by the inverse antipignistic transformation
+    probability : the probability of the values of target 1, by the inverse antipignistic transform
     highest : the largest possibility of any value
-    best : the index of the first value that has it
+    best : the index of the first value of that possibility
     """
 
     possibility: FloatArray
@@ -266,7 +267,7 @@ class SetSuspicion:
         return cls(np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.intp))
 
     def fill(self, rows: Indices, possibility: Possibility, target: Target) -> None:
-        """Judge the labels of some samples by the possibilities that are inferred for them."""
+        """Set the entries of the samples in `rows` from their possibilities and targets."""
         pi, domain = possibility.degrees, possibility.attribute.domain
         if domain != target.attribute.domain:  # values that the rules never saw have 0
             pi = np.zeros((len(pi), len(target.attribute.domain)))
@@ -280,7 +281,7 @@ class SetSuspicion:
 
     @classmethod
     def join(cls, parts: "Sequence[SetSuspicion]") -> "SetSuspicion":
-        """Return what is inferred for several batches of samples, one after the other."""
+        """Concatenate the entries of several batches of samples."""
         return cls(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))
 
     @property

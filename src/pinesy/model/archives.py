@@ -95,7 +95,7 @@ def _extract(path: Path, directory: Path) -> dict[str, Any]:
 
 
 def _member(path: Path, archive: ZipFile, name: str) -> bytes:
-    """Return the bytes of a member, which are in the file as they are: nothing is expanded."""
+    """Return the bytes of a member, which must not be compressed."""
     if archive.getinfo(name).compress_type != ZIP_STORED:
         raise DataError(
             f"{path}: {name} is compressed, as pinesy.save compresses nothing; the file was "
@@ -123,7 +123,7 @@ def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
             f"{VERSION}; update pinesy to read a newer one"
         )
     try:
-        _check_form(manifest)
+        _parse_records(manifest)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(
             f"{path}, {MANIFEST}: not of the form that it must have: {error!r:.80}"
@@ -131,8 +131,8 @@ def _manifest(path: Path, archive: ZipFile) -> dict[str, Any]:
     return manifest
 
 
-def _check_form(manifest: dict[str, Any]) -> None:
-    """Make records of the perceptions; a manifest that lacks or confuses something is an error."""
+def _parse_records(manifest: dict[str, Any]) -> None:
+    """Turn the perceptions of a manifest into records; raise if it has the wrong form."""
     records = [PerceptionRecord(**record) for record in manifest["perceptions"]]
     files = manifest["files"] = dict(manifest["files"])
     if not all(MEMBER.fullmatch(name) for name in files):

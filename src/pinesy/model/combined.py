@@ -1,4 +1,4 @@
-"""Several neuro-symbolic models as one: what all of them find possible."""
+"""Several neuro-symbolic models as one, by the maximum of their possibilities."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -19,11 +19,11 @@ from pinesy.rules.possibility import Possibility
 class Combined:
     """Models that fit the same answers, such as those of several starts, taken together.
 
-    Answers alone may leave several readings of the inputs, and each model is sure of its own. Here
-    a value is as possible as the model that finds it most possible says, ``pi = max_k pi_k``: of
-    inputs, so that where models read differently none is certain, and of outputs, each inferred
-    from one model's own reading. So an answer stays certain where all readings give it, and is
-    undecided where they do not (docs/shortcuts.md).
+    Answers may be consistent with several readings of the inputs, and each model is certain of one.
+    The possibility of a value is the maximum over the models, ``pi = max_k pi_k``: for inputs, so
+    that no value is certain where models disagree, and for outputs, which each model infers from
+    its own reading. So an answer stays certain if all readings give it, and is undecided if they do
+    not (docs/shortcuts.md).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Combined:
         return reduce(np.maximum, (model.evidence(samples) for model in self.models))
 
     def concepts(self, samples: Any) -> dict[str, Possibility]:
-        """Return how possible each value of each input is, by the input's name."""
+        """Return the possibility distribution of each input, by name."""
         inputs, evidence = _inputs(self.models[0]), self.evidence(samples)
         spans = column_slices(inputs)
         return {a.name: Possibility(a, evidence[:, spans[a.name]]) for a in inputs}
@@ -74,8 +74,8 @@ class Combined:
 
         Parameters
         ----------
-        samples : as the models take them
-        outputs : what is inferred; by default the attributes that no premise uses
+        samples : as for the models
+        outputs : the attributes to infer; by default those that no premise uses
         """
         outputs = None if outputs is None else list(outputs)
         inferences = [model.predict_possibility(samples, outputs) for model in self.models]

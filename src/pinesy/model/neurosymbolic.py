@@ -18,7 +18,7 @@ from pinesy.evidence.targets import Target, rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
 from pinesy.learning.evaluate import final_values
-from pinesy.learning.learning_arguments import Tolerance, resolve, resolve_groups
+from pinesy.learning.learning_arguments import Tolerance, resolve_groups, tolerances_by_set
 from pinesy.model.perceptions import (
     RawSamples,
     Transform,
@@ -64,11 +64,11 @@ class NeuroSymbolic:
     ----------
     rules_ : after `fit`, the rules with the parameters that were learned; before, inference uses
         `rules` as they are
-    result_ : what was learned for the rules
-    search_ : the search for tolerances; None if `fit` made none
+    result_ : the result of learning the rules
+    search_ : the search for tolerances; None without one
     training_rows_ : the fingerprints of the samples of `fit`, which `calibrate` refuses
     calibration_ : after `calibrate`, the rules with their calibration (`CalibratedRules`)
-    seconds_ : how long `fit` took: for ``"perception"`` (training and predictions),
+    seconds_ : the seconds of `fit`: for ``"perception"`` (training and predictions),
         ``"tolerances"`` (their search) and ``"learning"`` (once, with them)
 
     Examples
@@ -109,15 +109,15 @@ class NeuroSymbolic:
 
     def __repr__(self) -> str:
         kinds = ", ".join(type(view.perception).__name__ for view in self._views[:3])
-        of, transform = names(self._ordered), as_transform(self.transform).name
-        return f"NeuroSymbolic({kinds} of {of}; {transform}; {self._rules!r})"
+        inputs, transform = names(self._ordered), as_transform(self.transform).name
+        return f"NeuroSymbolic({kinds} of {inputs}; {transform}; {self._rules!r})"
 
     # --- parameters, as scikit-learn reads and sets them ----------------------------------------
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; if `deep`, those of the perception too.
+        """Return the parameters by name; if `deep`, those of the perception as ``perception__...``.
 
-        Those are named ``perception__...``. With this and `set_params`, `sklearn.base.clone` works.
+        With this and `set_params`, `sklearn.base.clone` works.
         """
         params = {name: getattr(self, name) for name in signature(type(self)).parameters}
         if deep and hasattr(self.perception, "get_params"):
@@ -128,7 +128,7 @@ class NeuroSymbolic:
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name, those of the perception as ``perception__...``.
 
-        What was learned stays until `fit` is called again; a calibration is dropped.
+        Learned parameters stay until `fit` is called again; a calibration is dropped.
         """
         known = self.get_params(deep=False)
         inner = {k.removeprefix(NESTED): v for k, v in params.items() if k.startswith(NESTED)}
@@ -161,24 +161,24 @@ class NeuroSymbolic:
     ) -> Self:
         """Train the perception, then learn the parameters of the rules.
 
-        What can be checked is checked before training begins. If learning fails all the same, the
-        perception is trained and the rules are as they were: `fit` can be called again without
-        concepts. Training begins with the perception as it is.
+        Arguments are checked before training begins. If learning fails nevertheless, the perception
+        is trained and the rules are unchanged: call `fit` again without concepts. Training
+        continues from the current state of the perception.
 
         Parameters
         ----------
         samples : training samples
-        targets : for outputs what should be inferred, as `learn` takes it
+        targets : the targets of outputs, as for `learn`
         concepts : the values of the inputs, to train the perception with: an array ``(n, m)``, or
-            a dict from inputs to ``(n,)``; the perceptions of inputs left out are not trained.
-            By default none is: all are trained already.
+            a dict from inputs to ``(n,)``; the perceptions of other inputs are not trained. By
+            default none is trained.
         validation : other samples and their targets, to choose tolerances by; see
             `search_tolerances`
         groups : with `validation`, the groups of rule sets that share a tolerance
         tolerance : without `validation`, the tolerance or tolerances; see `learn`
         fixed : parameters that keep their values, as in `learn`: by default the `s` of implications
-        metric, candidates, min_improvement, stagnation, progress : with `validation`, how
-            to search, as `search_tolerances` takes it
+        metric, candidates, min_improvement, stagnation, progress : with `validation`, as for
+            `search_tolerances`
         """
         options: dict[str, Any] = {
             "metric": metric,
@@ -193,8 +193,10 @@ class NeuroSymbolic:
         training = RawSamples.of(samples, inputs)
         labels = {} if concepts is None else concept_labels(concepts, inputs, training.n)
         learned_targets = rule_set_targets(rules, targets, training.n)
-        _check_choice(validation, tolerance, search, list(learned_targets))
-        others = None if validation is None else _validation(rules, inputs, validation, search)
+        _check_tolerances(validation, tolerance, search, list(learned_targets))
+        others = (
+            None if validation is None else _check_validation(rules, inputs, validation, search)
+        )
         for view in self._views:
             view.check(training, labels)
             if others is not None:
@@ -202,8 +204,8 @@ class NeuroSymbolic:
         began = perf_counter()
         for view in self._views:
             view.fit(training, labels)
-        evidence = self._perceived(training, self._transform)
-        judged = others and (self._perceived(others[0], self._transform), others[1])
+        evidence = self._perceive(training, self._transform)
+        judged = others and (self._perceive(others[0], self._transform), others[1])
         perceived = perf_counter()
         if judged is None:
             trials = None
@@ -260,19 +262,19 @@ class NeuroSymbolic:
 
         This is what `Cascade.infer`, `learn` and `audit` take.
         """
-        return self._perceived(RawSamples.of(samples, self._ordered), self._transform)
+        return self._perceive(RawSamples.of(samples, self._ordered), self._transform)
 
     def probabilities(self, samples: Any) -> FloatArray:
         """Return the probabilities of all inputs side by side, in the order of `Cascade.inputs`.
 
         This is what `calibration_` takes.
         """
-        return self._perceived(RawSamples.of(samples, self._ordered))
+        return self._perceive(RawSamples.of(samples, self._ordered))
 
-    def _perceived(self, samples: RawSamples, transform: Transform | None = None) -> FloatArray:
+    def _perceive(self, samples: RawSamples, transform: Transform | None = None) -> FloatArray:
         degrees: dict[str, FloatArray] = {}
         for view in self._views:
-            degrees |= view.perceived(samples, transform)
+            degrees |= view.perceive(samples, transform)
         return np.hstack([degrees[a.name] for a in self._rules.inputs])
 
     # --- inference -----------------------------------------------------------------------------
@@ -282,19 +284,19 @@ class NeuroSymbolic:
 
         Parameters
         ----------
-        outputs : what is inferred; by default the attributes that no premise uses
+        outputs : the attributes to infer; by default those that no premise uses
         """
         return self._rules.infer(self.evidence(samples), outputs)
 
     def predict(self, samples: Any, outputs: Outputs = None) -> Predictions:
-        """Return the value of each output that is decided on, and why there is none elsewhere.
+        """Return the decided value of each output, and the outcome where there is none.
 
         `outputs` are as in `predict_possibility`.
         """
         return Predictions(self.predict_possibility(samples, outputs))
 
     def predict_necessity(self, samples: Any, outputs: Outputs = None) -> dict[str, FloatArray]:
-        """Return for each output and sample how certain each value is: ``N({u})``.
+        """Return the necessity ``N({u})`` of each value, for each output and sample.
 
         It is NaN where the rules contradict each other (`Possibility.contradiction`).
         `outputs` are as in `predict_possibility`.
@@ -331,21 +333,21 @@ class NeuroSymbolic:
         """Calibrate on samples that were not used in training; sets `calibration_`.
 
         With concepts the inputs are calibrated, by 1 minus the probabilities of the perception;
-        with answers alone the answers are. `predict` and `predict_possibility` stay as they are:
-        calibration makes ties, because p-values are shares of samples.
+        with answers only, the answers are. `predict` and `predict_possibility` do not change:
+        p-values have ties, because they are shares of samples.
 
         Parameters
         ----------
         samples : as in `predict`
         concepts : the true values of all inputs, as in `fit`
-        answers : by output, the true values; with concepts, they tell how often the rules fail
+        answers : by output, the true values; with concepts, they estimate how often the rules fail
         score, unit, class_conditional, kinds, weights, exceptions : as `pinesy.calibrate` takes
             them
         """
         checked, targets = self._calibration_data(samples, concepts, answers)
         self.calibration_ = calibrate(
             self._rules,
-            self._perceived(checked),
+            self._perceive(checked),
             targets,
             score=score,
             unit=unit,
@@ -365,19 +367,19 @@ class NeuroSymbolic:
         *,
         weights: npt.ArrayLike | None = None,
     ) -> Self:
-        """Calibrate on more samples, as if they had been there at once.
+        """Calibrate on more samples; the result equals a calibration on all samples at once.
 
-        Sums of weights may differ from those in their last bits.
+        Sums of weights may differ in their last bits.
         """
         before = self._calibration
         checked, targets = self._calibration_data(samples, concepts, answers)
-        self.calibration_ = before.calibrate_more(self._perceived(checked), targets, weights)
+        self.calibration_ = before.calibrate_more(self._perceive(checked), targets, weights)
         return self
 
     def _calibration_data(
         self, samples: Any, concepts: Any, answers: Mapping[Any, Any] | None
     ) -> tuple[RawSamples, dict[Any, Any]]:
-        """Return samples and true values, by input or output."""
+        """Return the checked samples, and the true values by input or output."""
         if concepts is None and not answers:
             raise DataError("calibration needs concepts (true values of inputs), or answers")
         checked = RawSamples.of(samples, self._ordered)
@@ -401,7 +403,7 @@ class NeuroSymbolic:
         return self.calibration_
 
     def calibration_evidence(self, samples: Any) -> FloatArray:
-        """Return samples as `calibration_` takes them: their `probabilities`."""
+        """Return the evidence of samples for `calibration_`: their `probabilities`."""
         return self.probabilities(samples)
 
     def predict_calibrated(
@@ -432,10 +434,10 @@ class NeuroSymbolic:
         return calibration.predict_set(evidence, level, outputs, weights=weights)
 
 
-def _check_choice(
+def _check_tolerances(
     validation: object, tolerance: Tolerance, search: Mapping[str, Any], targeted: Sequence[str]
 ) -> None:
-    """Raise an error unless tolerances are given or there are validation data to choose them by."""
+    """Raise an error for tolerances together with validation data, or options without them."""
     if validation is None and search:
         raise DataError(
             f"{', '.join(search)}: for a search for tolerances, which needs validation data"
@@ -445,14 +447,14 @@ def _check_choice(
             "tolerance and validation are both given; tolerances are either given or chosen by "
             "validation data"
         )
-    resolve(tolerance, targeted)
+    tolerances_by_set(tolerance, targeted)
     resolve_groups(search.get("groups"), targeted)
 
 
-def _validation(
+def _check_validation(
     rules: Cascade, inputs: tuple[Attribute, ...], pair: object, search: Mapping[str, Any]
 ) -> tuple[RawSamples, Any]:
-    """Check validation data: their targets too, if it is known what the metric takes."""
+    """Return the samples and targets of validation data; targets are checked for `accuracy`."""
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise DataError(f"the validation data are {pair!r:.60}; give a pair (samples, targets)")
     samples = RawSamples.of(pair[0], inputs, "samples of the validation data")
@@ -463,7 +465,7 @@ def _validation(
 
 
 def _necessities(possibility: Possibility) -> FloatArray:
-    """Return ``N({u}) = 1 - max {pi(v) : v != u}`` of each value and sample; NaN if it has none."""
+    """Return ``N({u}) = 1 - max {pi(v) : v != u}``; NaN if a distribution is not normalised."""
     degrees = possibility.degrees
     is_best = np.arange(degrees.shape[1]) == degrees.argmax(axis=1)[:, None]
     others = np.where(possibility.normalised, 1.0 - degrees.max(axis=1), np.nan)[:, None]

@@ -27,7 +27,7 @@ from pinesy.rules.attributes import Attribute
 Array = npt.NDArray[Any]
 #: For attributes, by name, the positions in the domain of the values of all samples.
 Labels = dict[str, npt.NDArray[np.int64]]
-#: Makes possibilities of probabilities; see `pinesy.transforms`.
+#: A function from probabilities to possibilities; see `pinesy.transforms`.
 Transform = Callable[[Any], Any]
 
 
@@ -50,7 +50,7 @@ class RawSamples:
     def of(
         cls, content: object, inputs: tuple[Attribute, ...], description: str = "samples"
     ) -> "RawSamples":
-        """Check the names and the numbers of data; perceptions check what is in them."""
+        """Check the names and lengths of the data; perceptions check their content."""
         contents, base = _columns(content, inputs, description, "data")
         columns = {a.name: _array(contents[a.name], f"{description}[{a.name!r}]") for a in inputs}
         first = inputs[0].name
@@ -71,7 +71,7 @@ class RawSamples:
         return len(self.columns[self.inputs[0].name])
 
     def rows(self, attributes: Sequence[Attribute]) -> Array:
-        """Return the data of some attributes ``(n * len(attributes), ...)``, sample by sample."""
+        """Return the data ``(n * len(attributes), ...)`` of these attributes, sample by sample."""
         if self.base is not None and tuple(attributes) == self.inputs:
             return self.base.reshape(-1, *self.base.shape[2:])  # a view, not a copy
         arrays = [self.columns[a.name] for a in attributes]
@@ -86,7 +86,7 @@ class RawSamples:
 
 
 def concept_labels(content: object, inputs: tuple[Attribute, ...], n: int) -> Labels:
-    """Return the positions of the values of attributes: of all, or of those that a dict names."""
+    """Return the indices of the values of all attributes, or of those that a dict names."""
     columns, _ = _columns(content, inputs, "concepts", "values", are_all_needed=False)
     labels: Labels = {}
     for attribute in inputs:
@@ -110,9 +110,9 @@ def _columns(
     *,
     are_all_needed: bool = True,
 ) -> tuple[dict[str, Any], Array | None]:
-    """Return the contents of attributes, by name, and the array that has them as columns, if any.
+    """Return the columns by attribute, and the array of all columns, if it is one.
 
-    Columns that have names are put in the order of the inputs.
+    Named columns are put in the order of the inputs.
     """
     if isinstance(content, Mapping):
         by_name = mapping_by_input(content, inputs, description, are_all_needed=are_all_needed)
@@ -176,10 +176,10 @@ class Savable(Protocol):
     suffix: str
 
     def save(self, path: Path) -> None:
-        """Write what was learned."""
+        """Write the learned state to a file."""
 
     def restore(self, path: Path) -> object:
-        """Take what another perception of the same form has learned and written."""
+        """Load the state that a perception of the same form has saved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,16 +238,16 @@ class View:
         if labelled:
             classes = np.stack([labels[a.name] for a in labelled], axis=1)
             data = samples.rows(labelled)
-            with self._naming_errors(data):
+            with self._named_errors(data):
                 self.perception.fit(data, classes.ravel())
 
-    def perceived(
+    def perceive(
         self, samples: RawSamples, transform: Transform | None = None
     ) -> dict[str, FloatArray]:
         """Return the possibilities (n, size of the domain) of each attribute, by name.
 
-        They are probabilities without a transformation. The data of all attributes are given to
-        the perception at once.
+        Without a transformation they are probabilities. The perception gets the data of all
+        attributes in one array.
         """
         rows = self._probabilities(samples)
         degrees = rows if transform is None else self._possibilities(rows, transform)
@@ -256,10 +256,10 @@ class View:
     def _probabilities(self, samples: RawSamples) -> Array:
         """Return the probabilities (n, attributes, size), of values in the order of domains."""
         data = samples.rows(self.attributes)
-        with self._naming_errors(data):
+        with self._named_errors(data):
             predict = getattr(self.perception, "predict_proba", self.perception)
             probabilities = np.asarray(predict(data))
-        columns = [self._columns(attribute) for attribute in self.attributes]
+        columns = [self._column_order(attribute) for attribute in self.attributes]
         size = len(self.attributes[0].domain)
         if probabilities.dtype.kind not in "fiub":
             raise DegreeError(
@@ -277,7 +277,7 @@ class View:
         return np.take_along_axis(probabilities, np.array(columns)[None], axis=2)
 
     @contextmanager
-    def _naming_errors(self, data: Array) -> Iterator[None]:
+    def _named_errors(self, data: Array) -> Iterator[None]:
         """Name the perception in errors that come from it; other errors get a note."""
         try:
             with placed(self._where):
@@ -302,14 +302,14 @@ class View:
                         transform(dict(zip(attribute.domain, degrees, strict=True)))
             raise
 
-    def _columns(self, attribute: Attribute) -> list[int]:
-        """Return the column of each value of a domain."""
+    def _column_order(self, attribute: Attribute) -> list[int]:
+        """Return the column of each value of a domain in the perception's output."""
         # A method such as `classifier.predict_proba` belongs to the one that has the classes.
         owner = getattr(self.perception, "__self__", self.perception)
         if (classes := getattr(owner, "classes_", None)) is None:
             return list(range(len(attribute.domain)))
-        keys, domain = _keys(np.asarray(classes).tolist()), _keys(attribute.domain)
-        indices = _keys(range(len(domain)))
+        keys, domain = _typed_keys(np.asarray(classes).tolist()), _typed_keys(attribute.domain)
+        indices = _typed_keys(range(len(domain)))
         if keys == domain or (keys == indices and set(domain) != set(indices)):
             return list(range(len(domain)))
         if set(keys) == set(domain) and keys != indices:
@@ -322,13 +322,13 @@ class View:
         )
 
 
-def _keys(values: Iterable[object]) -> list[tuple[bool, object]]:
-    """Return keys of values in which True is not 1."""
+def _typed_keys(values: Iterable[object]) -> list[tuple[bool, object]]:
+    """Return keys of values that tell True from 1."""
     return [(isinstance(v, bool), v) for v in values]
 
 
 def views_of(perception: Any, inputs: tuple[Attribute, ...]) -> tuple[View, ...]:
-    """Return each perception once, with the attributes that it sees; see `NeuroSymbolic`."""
+    """Return a view for each distinct perception, with its attributes; see `NeuroSymbolic`."""
     if not isinstance(perception, Mapping):
         return (View(perception, inputs),)
     perceptions = mapping_by_input(perception, inputs, "perception")

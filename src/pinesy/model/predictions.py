@@ -1,4 +1,4 @@
-"""Predictions: the values that inference decides on, and why there are none elsewhere."""
+"""Predictions: the decided values, and the outcomes where there are none."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from pinesy.rules.possibility import Possibility
 
 
 class Predictions(dict[str, npt.NDArray[Any]]):
-    """The value of each output that is decided on, for each sample; None where none is.
+    """The decided value of each output, for each sample; None where there is none.
 
     Arrays with None have dtype object.
 
@@ -20,8 +20,8 @@ class Predictions(dict[str, npt.NDArray[Any]]):
     ----------
     outcomes : for each output an array of codes: ``"decided"``, or why there is no value
         (`Possibility.outcome`)
-    contradiction : for each output an array: how far the rules contradict each other on the
-        sample (`Possibility.contradiction`)
+    contradiction : for each output an array of degrees to which the rules contradict each other
+        (`Possibility.contradiction`)
     """
 
     def __init__(self, inference: Mapping[str, Possibility]) -> None:

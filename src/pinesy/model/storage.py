@@ -46,7 +46,7 @@ SUFFIXES = (
     "rules are saved as .rules or .json files, learned models as .json and neuro-symbolic models "
     "as .zip"
 )
-#: What is wrong with a part of a file that is not as it was written.
+#: Errors from reading a part of a file that was changed.
 DAMAGES = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
@@ -213,7 +213,7 @@ def _load_neurosymbolic(path: Path, perception: Any, max_values: int | None) -> 
 def _perceptions(
     path: Path, directory: Path, record: PerceptionRecord, replacing: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the perception of each attribute: one that replaces it, else the saved one."""
+    """Return the perception of each attribute: its replacement, else the saved one."""
     new = {name: replacing[name] for name in record.attributes if name in replacing}
     if not new:
         return dict.fromkeys(record.attributes, _saved_perception(path, directory, record))
@@ -266,7 +266,7 @@ def write_json(
 def _read_json(
     path: Path, max_values: int | None = None
 ) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None]:
-    """Read a ``.json`` file: rules, how they were learned and how calibrated, if they were."""
+    """Return the rules of a ``.json`` file, and the learned and calibrated rules or None."""
     text = read_text(path)
     with placed(str(path)):
         content = read_content(text)
@@ -279,7 +279,7 @@ def _read_json(
 
 
 def _part(content: Mapping[str, Any], key: str, reader: Callable[[Any], Any]) -> Any:
-    """Read a part of a file, if it has it; whatever is wrong with its form is a `DataError`."""
+    """Read an entry of a file, None if it is missing; raise `DataError` for a wrong form."""
     try:
         return reader(content[key]) if key in content else None
     except DAMAGES as error:

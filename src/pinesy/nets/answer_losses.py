@@ -1,4 +1,4 @@
-"""Answers as users give them: soft labels of single inputs, and losses for any training loop."""
+"""Learning from answers: soft labels of inputs, and losses for any training loop."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DomainError, UnknownAttributeError, placed
 from pinesy.inverse import posterior
 from pinesy.nets import differentiable_transforms
-from pinesy.nets.differentiable_transforms import same_sizes
+from pinesy.nets.differentiable_transforms import names_by_size
 from pinesy.nets.rule_layer import RuleLayer
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import antipignistic, antipignistic_inverse
 
-#: Stands for the index of a value that nobody knows.
+#: The index of an unknown answer.
 UNKNOWN = -1
-#: The share of the uniform distribution that is mixed into what a network sees: however sure it is
-#: of a wrong reading, no answer may be impossible.
-DOUBT = 1e-9
+#: The share of the uniform distribution that is mixed into a network's probabilities, so that no
+#: answer is impossible.
+SMOOTHING = 1e-9
 
 Degrees = dict[str, FloatArray]
 Indices = npt.NDArray[np.int64]
 
 
 def named_answers(answers: object) -> dict[str, Any]:
-    """Return answers by the names of attributes, or raise `DataError` if there are none."""
+    """Return the answers by the names of attributes, or raise `DataError` if there are none."""
     if not isinstance(answers, Mapping) or not answers:
         raise DataError(
             "there are no answers to learn from; give a mapping from at least one attribute to the "
@@ -57,14 +57,14 @@ def answer_indices(
                 f"there is an answer for {name!r}, which is no output{suggestion(name, names)}"
             )
         with placed("answers"):
-            indices[name] = _indices(values, attributes[name], n)
+            indices[name] = _domain_indices(values, attributes[name], n)
     return indices
 
 
-def _indices(values: Any, attribute: Attribute, n: int) -> Indices:
+def _domain_indices(values: Any, attribute: Attribute, n: int) -> Indices:
     array = values.detach().cpu().numpy() if isinstance(values, Tensor) else values
-    is_open = isinstance(array, Sequence) or getattr(array, "dtype", None) == np.dtype(object)
-    if not is_open or None in attribute or not any(value is None for value in array):
+    may_have_none = isinstance(array, Sequence) or getattr(array, "dtype", None) == np.dtype(object)
+    if not may_have_none or None in attribute or not any(value is None for value in array):
         return Target.of_values(array, attribute, n).labels.astype(np.int64)
     missing = np.array([value is None for value in array])
     filled = [attribute.domain[0] if value is None else value for value in array]
@@ -73,7 +73,7 @@ def _indices(values: Any, attribute: Attribute, n: int) -> Indices:
 
 
 def one_hot(positions: Indices, size: int) -> FloatArray:
-    """Return weights (n, size): 1 for the value that is known, and for all where none is."""
+    """Return one-hot rows (n, size) of indices; a row of ones where the value is unknown."""
     weights = np.eye(size)[positions]
     weights[positions == UNKNOWN] = 1.0
     return weights
@@ -82,25 +82,24 @@ def one_hot(positions: Indices, size: int) -> FloatArray:
 def soft_labels(
     rules: Cascade | RuleSet, probabilities: Mapping[str, FloatArray], answers: Mapping[Any, Any]
 ) -> Degrees:
-    """Return for each input the probabilities of its values, given what the answers must be.
+    """Return the probabilities of each input's values, conditioned on the right answers.
 
-    Probabilities become possibilities, which the answers condition (`pinesy.posterior`): for
-    certain rules ``c(x) = min_i pi_i(x_i)`` where they give the answers, 0 elsewhere; for others
-    the min with what they say of them. It is rescaled to maximum 1 and projected to each input by
-    max, and the antipignistic inverse makes probabilities of that. An input that was misread gets
-    the right label, if it is the most possible way to the answers.
+    Probabilities become possibilities, which are conditioned on the answers (`pinesy.posterior`):
+    for certain rules ``c(x) = min_i pi_i(x_i)`` if `x` gives the answers, else 0; for uncertain
+    rules the min with the possibility of the answers. It is rescaled to maximum 1 and projected to
+    each input by max; the antipignistic inverse gives probabilities. A misread input gets the right
+    label, if that is in the most possible world with these answers.
 
-    A minimum is as low as its lowest part, so that the worst reading of a sample hides what the
-    answers say about the others. Therefore each input is restricted to the values of the most
-    possible ways, rescaled to maximum 1, and all is conditioned again, until every reading that
-    is left agrees with the answers. Ways that are equally possible all stay.
+    The minimum hides all inputs but the least possible one. Therefore each input is restricted to
+    its values in the most possible worlds, rescaled to maximum 1, and conditioned again, until all
+    remaining values agree with the answers. Equally possible worlds all stay.
 
     Parameters
     ----------
     rules : a `Cascade` or a `RuleSet`
-    probabilities : by the names of inputs, arrays (n, values), what networks make of them
-    answers : by the names of attributes, the right values, None where they are not known; those
-        of inputs are labels, which inputs keep, and which help the others of their samples
+    probabilities : by the names of inputs, arrays (n, values), such as networks predict
+    answers : by the names of attributes, the right values, None where they are unknown; an answer
+        for an input is its label
 
     Returns
     -------
@@ -124,13 +123,13 @@ def soft_labels(
     names = [a.name for a in cascade.inputs]
     n = len(probabilities[names[0]])
     known = answer_indices(answers, cascade.attributes, cascade.attributes, n)
-    pi = {name: antipignistic(_doubtful(probabilities[name], known.get(name))) for name in names}
+    pi = {name: antipignistic(_smooth(probabilities[name], known.get(name))) for name in names}
     degrees = {name: np.empty_like(x) for name, x in pi.items()}
     rows = np.arange(n)
     while len(rows):
         before = {name: x[rows] for name, x in pi.items()}
-        posteriors, compatibility = conditioned(cascade, before, known, rows)
-        after = _restricted(before, posteriors, compatibility)
+        posteriors, compatibility = condition_inputs(cascade, before, known, rows)
+        after = _restrict_inputs(before, posteriors, compatibility)
         changed = np.zeros(len(rows), dtype=bool)
         for name in names:
             degrees[name][rows], pi[name][rows] = posteriors[name], after[name]
@@ -139,25 +138,25 @@ def soft_labels(
     return {name: antipignistic_inverse(x) for name, x in degrees.items()}
 
 
-def _doubtful(probabilities: FloatArray, labels: Indices | None) -> FloatArray:
-    """Return positive probabilities, except where the value is known."""
-    positive = (1 - DOUBT) * probabilities + DOUBT / probabilities.shape[1]
-    return np.asarray(labelled(torch.from_numpy(positive), labels))
+def _smooth(probabilities: FloatArray, labels: Indices | None) -> FloatArray:
+    """Return positive probabilities; one-hot where the value is known."""
+    positive = (1 - SMOOTHING) * probabilities + SMOOTHING / probabilities.shape[1]
+    return np.asarray(set_labels(torch.from_numpy(positive), labels))
 
 
-def labelled(p: Tensor, labels: Indices | None) -> Tensor:
-    """Return probabilities (n, values) that are 1 where the value is known."""
+def set_labels(p: Tensor, labels: Indices | None) -> Tensor:
+    """Return probabilities (n, values) whose rows are one-hot where the label is known."""
     if labels is None:
         return p
-    is_open = torch.from_numpy(labels == UNKNOWN).to(p.device)
-    return torch.where(is_open[:, None], p, torch.from_numpy(one_hot(labels, p.shape[1])).to(p))
+    is_unknown = torch.from_numpy(labels == UNKNOWN).to(p.device)
+    return torch.where(is_unknown[:, None], p, torch.from_numpy(one_hot(labels, p.shape[1])).to(p))
 
 
-def _restricted(pi: Degrees, degrees: Degrees, compatibility: FloatArray) -> Degrees:
-    """Return the inputs restricted to the most possible ways, rescaled to maximum 1.
+def _restrict_inputs(pi: Degrees, degrees: Degrees, compatibility: FloatArray) -> Degrees:
+    """Return the inputs restricted to the most possible worlds, rescaled to maximum 1.
 
-    Where that changes nothing, several ways are equally possible: what holds them down counts as
-    possible, so that it holds nothing else down.
+    Where that changes nothing, several worlds are equally possible: the degrees that limit them are
+    set to 1, so that they limit nothing else.
     """
     best = {name: x == 1.0 for name, x in degrees.items()}
     restricted = {name: np.where(best[name], x, 0.0) for name, x in pi.items()}
@@ -172,21 +171,22 @@ def _restricted(pi: Degrees, degrees: Degrees, compatibility: FloatArray) -> Deg
     }
 
 
-def conditioned(
+def condition_inputs(
     cascade: Cascade,
     pi: Degrees,
     known: Mapping[str, Indices],
     rows: Indices | slice = slice(None),
 ) -> tuple[Degrees, FloatArray]:
-    """Return the inputs `pi` of the samples in `rows`, given what is known, and how possible.
+    """Return the posteriors of the inputs by name, and the compatibility of each sample.
 
-    What is `known` are the positions of the answers and labels of all samples.
+    `pi` has the inputs of the samples in `rows`, `known` the indices of the answers and labels of
+    all samples.
     """
     sizes = {name: len(cascade.attributes[name].domain) for name in known}
     targets = {name: one_hot(at[rows], sizes[name]) for name, at in known.items()}
     beliefs = posterior(cascade, pi, targets)
     compatibility = np.asarray(beliefs.compatibility)
-    refuse_impossible(cascade, compatibility == 0.0, known, rows)
+    raise_impossible(cascade, compatibility == 0.0, known, rows)
     return {name: beliefs[name].degrees for name in pi}, compatibility
 
 
@@ -195,13 +195,13 @@ def specificity(degrees: FloatArray) -> FloatArray:
     return np.asarray(1.0 - (degrees.sum(axis=1) - 1.0) / max(degrees.shape[1] - 1, 1))
 
 
-def refuse_impossible(
+def raise_impossible(
     cascade: Cascade,
     bad: Any,
     known: Mapping[str, Indices],
     rows: Indices | slice = slice(None),
 ) -> None:
-    """Raise `DataError` for the first of some samples whose answers nothing gives."""
+    """Raise `DataError` for the first `bad` sample of `rows`: its answers are impossible."""
     if not bad.any():
         return
     row = int(np.arange(len(next(iter(known.values()))))[rows][bad][0])
@@ -217,9 +217,9 @@ def refuse_impossible(
 
 # --- losses -------------------------------------------------------------------------------------
 
-#: So that the logarithm of an impossible answer is finite; below it the loss has this slope.
+#: Below LEAST the logarithm continues as a line of this slope, so that losses stay finite.
 LEAST, SLOPE = 1e-30, 100.0
-#: From a layer, the probabilities of inputs and the answers to what is made small.
+#: A function from a layer, the probabilities of inputs and the answers to a loss.
 AnswerLoss = Callable[[RuleLayer, Mapping[str, Tensor], Mapping[str, Any]], Tensor]
 
 
@@ -230,14 +230,12 @@ def answer_loss(
 ) -> Tensor:
     """Return the mean over samples of ``- sum_b log q_b(u_b)``; see docs/gradients.md.
 
-    ``q_b`` is the probability distribution that is made of what was inferred of attribute `b`: by
-    the antipignistic inverse of possibilities, or from weights divided by their sum; ``u_b`` is the
-    right value.
+    ``q_b`` is the inferred probability distribution of attribute `b`: the antipignistic inverse of
+    possibilities, or weights divided by their sum; ``u_b`` is the right value.
 
     Parameters
     ----------
-    rules : those that inferred the outputs, or the layer; rules alone stand for the possibilistic
-        semantics
+    rules : the layer that inferred the outputs, or its rules in the possibilistic semantics
     outputs : by name, possibilities or weights (n, values), as the layer gives them
     answers : for attributes or their names, the right value of each sample, or None where nobody
         knows it: a sequence, an array or a tensor (n,)
@@ -258,9 +256,9 @@ def answer_loss(
     )
     positions = answer_indices(answers, cascade.attributes, outputs, _rows(outputs))
     losses = []
-    for names in same_sizes({name: outputs[name] for name in positions}):
+    for names in names_by_size({name: outputs[name] for name in positions}):
         q = convert(torch.stack([outputs[name] for name in names]))
-        losses.append(_of_answers(q, np.stack([positions[name] for name in names])))
+        losses.append(_cross_entropy(q, np.stack([positions[name] for name in names])))
     return torch.stack(losses).sum()
 
 
@@ -268,24 +266,21 @@ def _rows(tensors: Mapping[str, Tensor]) -> int:
     return len(next(iter(tensors.values()), ()))
 
 
-def _of_answers(q: Tensor, positions: Indices) -> Tensor:
-    """Return the loss of answers (answers, n), given the probabilities (answers, n, values)."""
+def _cross_entropy(q: Tensor, positions: Indices) -> Tensor:
+    """Return the cross-entropy of answers (answers, n), for probabilities (answers, n, values)."""
     indices = torch.from_numpy(positions).to(q.device)
-    logs = _log(q.gather(2, indices.clamp(min=0)[..., None]).squeeze(2))
+    right = q.gather(2, indices.clamp(min=0)[..., None]).squeeze(2)
+    # Excluded answers have a finite logarithm, with a gradient.
+    line = log(LEAST) + SLOPE * (right - LEAST)
+    logs = torch.where(right > LEAST, right.clamp(min=LEAST).log(), line)
     return -torch.where(indices != UNKNOWN, logs, 0.0).sum(dim=0).mean()
 
 
-def _log(q: Tensor) -> Tensor:
-    """Return logarithms; those of answers that are excluded are finite and have a gradient too."""
-    line = log(LEAST) + SLOPE * (q - LEAST)
-    return torch.where(q > LEAST, q.clamp(min=LEAST).log(), line)
-
-
 def _label_loss(probabilities: Mapping[str, Tensor], known: Mapping[str, Indices]) -> Tensor:
-    """Return the cross-entropy of labelled inputs, those that there are answers for."""
+    """Return the cross-entropy of the inputs that have labels."""
     pairs = [(p[None], known[name][None]) for name, p in probabilities.items() if name in known]
     zero = next(iter(probabilities.values())).new_zeros(())
-    return sum((_of_answers(p, indices) for p, indices in pairs), zero)
+    return sum((_cross_entropy(p, indices) for p, indices in pairs), zero)
 
 
 def _inferred_loss(
@@ -300,7 +295,7 @@ def _inferred_loss(
 def belief_loss(
     layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
 ) -> Tensor:
-    """Return how far beliefs in the inputs are from what all answers of a sample leave of them.
+    """Return the loss of the probabilities of inputs, given all answers of a sample.
 
     In the probabilistic semantics it is ``- log P(answers)``, of all answers together, the mean
     over samples; in that of the most probable explanation, and in Goedel's, the weight of the
@@ -329,12 +324,12 @@ def belief_loss(
     """
     rules = layer.rules
     smoothed = {
-        a.name: (1 - DOUBT) * probabilities[a.name] + DOUBT / len(a.domain)
+        a.name: (1 - SMOOTHING) * probabilities[a.name] + SMOOTHING / len(a.domain)
         for a in rules.inputs
         if a.name in probabilities
     }
     known = answer_indices(answers, rules.attributes, rules.attributes, _rows(probabilities))
-    labelled_inputs = {name: labelled(p, known.get(name)) for name, p in smoothed.items()}
+    labelled_inputs = {name: set_labels(p, known.get(name)) for name, p in smoothed.items()}
     if layer.possibilistic is not None:
         return _label_loss(smoothed, known) + _soft_label_losses(
             rules, smoothed, labelled_inputs, known
@@ -355,7 +350,7 @@ def _log_weights(
     if not weights:  # all answers are labels
         return like.new_zeros(len(like))
     logs = layer.log_weight(labelled_inputs, weights)
-    refuse_impossible(rules, torch.isneginf(logs.detach()).cpu().numpy(), known)
+    raise_impossible(rules, torch.isneginf(logs.detach()).cpu().numpy(), known)
     return logs
 
 
@@ -365,17 +360,17 @@ def _soft_label_losses(
     labelled_inputs: Mapping[str, Tensor],
     known: Mapping[str, Indices],
 ) -> Tensor:
-    """Return the loss of soft labels; each counts as much as it is specific."""
+    """Return the cross-entropy of soft labels, each weighted by its specificity."""
     pi = {
         name: differentiable_transforms.antipignistic(p.detach().double().cpu()).numpy()
         for name, p in labelled_inputs.items()
     }
-    degrees, _ = conditioned(rules, pi, known)
+    degrees, _ = condition_inputs(rules, pi, known)
     total = next(iter(smoothed.values())).new_zeros(())
     for name, p in smoothed.items():
         weights = specificity(degrees[name])
         if name in known:
-            weights = np.where(known[name] == UNKNOWN, weights, 0.0)  # labels have counted
+            weights = np.where(known[name] == UNKNOWN, weights, 0.0)  # labels are in the label loss
         labels = antipignistic_inverse(degrees[name]) * weights[:, None]
         total = total - (torch.from_numpy(labels).to(p) * p.log()).sum(dim=1).mean()
     return total
@@ -390,7 +385,7 @@ def output_loss(
     return _label_loss(probabilities, known) + _inferred_loss(layer, probabilities, answers)
 
 
-def both_losses(
+def sum_of_losses(
     layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
 ) -> Tensor:
     """Return `belief_loss` and `answer_loss` of what the layer infers, added."""
@@ -399,22 +394,22 @@ def both_losses(
     )
 
 
-#: What can be made small, by name.
+#: Losses by name.
 LOSSES: Final[dict[str, AnswerLoss]] = {
     "beliefs": belief_loss,
     "answers": output_loss,
-    "both": both_losses,
+    "both": sum_of_losses,
 }
 
 
 @dataclass(frozen=True)
 class EntropyLoss:
-    """A loss and, against readings that take several values for one, the entropy of what is read.
+    """A loss minus the entropy of the mean prediction, against networks that merge values.
 
-    ``L + w sum_v m(v) log m(v)``, with `m` the mean over a batch of what is read, for all inputs
-    with as many values together. In the first phase of a training it keeps networks from reading
-    everything alike; values need not be equally frequent in the end, so that a phase without it
-    should follow.
+    ``L + w sum_v m(v) log m(v)``, with `m` the mean over a batch of the probabilities, for all
+    inputs of the same number of values together. In the first phase of a training it keeps networks
+    from predicting one value for everything; values need not be equally frequent, so that a phase
+    without it should follow.
 
     Attributes
     ----------
@@ -430,16 +425,16 @@ class EntropyLoss:
         self, layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[str, Any]
     ) -> Tensor:
         """Return the loss of a batch."""
-        total = loss_called(self.loss)(layer, probabilities, answers)
-        for names in same_sizes(probabilities):
+        total = loss_by_name(self.loss)(layer, probabilities, answers)
+        for names in names_by_size(probabilities):
             stacked = torch.cat([probabilities[name] for name in names])
-            mean = (1 - DOUBT) * stacked.mean(dim=0) + DOUBT / stacked.shape[1]
+            mean = (1 - SMOOTHING) * stacked.mean(dim=0) + SMOOTHING / stacked.shape[1]
             total = total + self.weight * (mean * mean.log()).sum()
         return total
 
 
-def loss_called(loss: str | AnswerLoss) -> AnswerLoss:
-    """Return a loss by its name, or as it is."""
+def loss_by_name(loss: str | AnswerLoss) -> AnswerLoss:
+    """Return the loss of a name; a function is returned unchanged."""
     if callable(loss):
         return loss
     check_known(loss, LOSSES, f"no loss {loss!r:.60}", DomainError)

@@ -1,4 +1,4 @@
-"""Samples with answers as data sets of PyTorch, and the networks that read their inputs."""
+"""Samples with answers as PyTorch data sets, and the networks that read their inputs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,19 +13,19 @@ from pinesy._common.validation import FloatArray, check_known, listed
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets.answer_losses import answer_indices
 from pinesy.nets.checkpoints import data_fingerprint
-from pinesy.nets.networks import predicting, scores_of
+from pinesy.nets.networks import evaluation_mode, scores_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
-#: For a batch, by the names of inputs, what networks read; and by those of outputs the answers.
+#: A batch: by the names of inputs the tensors that networks read, and by attribute the answers.
 Batch = tuple[Mapping[str, Tensor], Mapping[str, Any]]
 
 
 class AnsweredInputs(Dataset[Any]):
     """Samples of inputs of any shape and type, with answers: a data set of PyTorch.
 
-    A sample is a pair of dicts: what is seen of each input, and the answers. Any data set that
-    gives such pairs will do in its place, or a `DataLoader` that gives batches of them.
+    A sample is a pair of dicts: the tensor of each input, and the answers. Any data set of such
+    pairs can take its place, or a `DataLoader` of batches of them.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class AnsweredInputs(Dataset[Any]):
         return len(next(iter(self.inputs.values())))
 
     def __getitem__(self, row: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Return what is seen of one sample, and its answers."""
+        """Return the inputs of one sample, and its answers."""
         inputs = {name: x[row] for name, x in self.inputs.items()}
         return inputs, {name: values[row] for name, values in self.answers.items()}
 
@@ -67,13 +67,13 @@ class AnsweredInputs(Dataset[Any]):
 
     @property
     def fingerprint(self) -> str:
-        """What differs where inputs or answers do."""
+        """A hash of the inputs and answers."""
         text = repr((list(self.inputs), self.answers))
         return data_fingerprint(text, *(x.cpu().numpy() for x in self.inputs.values()))
 
 
 def check_samples(rules: Cascade, data: Any) -> None:
-    """Raise an error for samples in memory with other inputs, or whose answers are no values."""
+    """Raise an error for samples in memory with unknown inputs or answers outside the domains."""
     if not isinstance(data, AnsweredInputs):
         return
     names = dict.fromkeys(a.name for a in rules.inputs)
@@ -83,13 +83,13 @@ def check_samples(rules: Cascade, data: Any) -> None:
 
 
 def _values(values: Any) -> list[Any]:
-    """Return one value for each sample; those of a product are tuples."""
+    """Return a list with the value of each sample; values of products become tuples."""
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     return [tuple(v) if isinstance(v, list) else v for v in listed]
 
 
 def collate(samples: Any) -> Batch:
-    """Return samples as a batch: tensors of what is seen, and lists of answers."""
+    """Return samples as a batch: tensors of the inputs, and lists of answers."""
     if isinstance(samples, tuple):  # a batch already
         return samples[0], samples[1]
     inputs_of_samples, answers = zip(*samples, strict=True)
@@ -101,7 +101,7 @@ def collate(samples: Any) -> Batch:
 
 
 def loader(data: Any, batch: int, shuffle: bool) -> DataLoader[Any]:
-    """Return batches of a data set; a loader of one's own as it is."""
+    """Return a `DataLoader` of a data set; a `DataLoader` is returned unchanged."""
     if isinstance(data, DataLoader):
         return data
     if isinstance(data, IterableDataset):  # it has its own order
@@ -116,7 +116,7 @@ def loader(data: Any, batch: int, shuffle: bool) -> DataLoader[Any]:
 
 
 def checked_batches(batches: Iterable[Any], source: str) -> Iterator[Batch]:
-    """Yield batches, or raise `DataError` where there are none, or they are something else."""
+    """Yield batches, or raise `DataError` if there are none, or one is no pair of dicts."""
     is_empty = True
     for batch in batches:
         is_pair = isinstance(batch, tuple | list) and len(batch) == 2
@@ -131,7 +131,7 @@ def checked_batches(batches: Iterable[Any], source: str) -> Iterator[Batch]:
         raise DataError(f"{source} yields nothing; give at least one batch")
 
 
-def in_memory(data: Any) -> AnsweredInputs:
+def read_into_memory(data: Any) -> AnsweredInputs:
     """Return all samples of a data set, in memory."""
     if isinstance(data, AnsweredInputs):
         return data
@@ -146,10 +146,10 @@ def in_memory(data: Any) -> AnsweredInputs:
 
 
 def fingerprint_of(data: Any) -> str:
-    """Return what differs where data do.
+    """Return a hash of a data set or `DataLoader`.
 
-    A data set may say it, by an attribute `fingerprint`; else all samples are looked at, as they
-    come after PyTorch's generator was set to 0.
+    It is the attribute `fingerprint` of the data set, if there is one; else all samples are read,
+    with PyTorch's generator seeded by 0.
     """
     fingerprint = getattr(
         data.dataset if isinstance(data, DataLoader) else data, "fingerprint", None
@@ -158,19 +158,18 @@ def fingerprint_of(data: Any) -> str:
         return f"{fingerprint} {data.batch_size}" if isinstance(data, DataLoader) else fingerprint
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return in_memory(data).fingerprint
+        return read_into_memory(data).fingerprint
 
 
 class InputReader(nn.Module):
-    """Networks in front of rules: from what is seen of the inputs to their probabilities.
+    """Networks in front of rules: they predict the probabilities of the inputs.
 
     Parameters
     ----------
     rules : a `Cascade` or a `RuleSet`
     networks : by the names of kinds, networks from tensors ``(n, ...)`` of any shape and type to
         scores ``(n, values)``; one network alone reads all inputs
-    kinds : for each input, or its name, the kind that it is; an input that is not there is a kind
-        of its own name
+    kinds : by input, or its name, the kind of the input; by default its name
 
     Examples
     --------
@@ -208,8 +207,8 @@ class InputReader(nn.Module):
 
         Parameters
         ----------
-        inputs : by the names of inputs, tensors ``(n, ...)``; those of one kind have one shape, and
-            are read at one go
+        inputs : by the names of inputs, tensors ``(n, ...)``; those of one kind have the same
+            shape, and are read in one batch
         """
         probabilities: dict[str, Tensor] = {}
         for name in self.kinds:
@@ -253,10 +252,10 @@ class InputReader(nn.Module):
         }
 
     def over(self, other: Cascade | RuleSet) -> "InputReader":
-        """Return a reader for other rules, with the same networks: what one learns, both have.
+        """Return a reader for other rules that shares the networks of this one.
 
-        An input of the other rules is of the kind that it has here, or else of its own name; one
-        network alone reads all.
+        Inputs keep the kinds that they have here; others have the kind of their name. A single
+        network reads all inputs.
         """
         inputs = as_cascade(other).inputs
         if inputs == self.inputs:
@@ -274,7 +273,7 @@ class InputReader(nn.Module):
         Networks are used without dropout, `batch` samples at a time; their mode is not changed.
         """
         n = len(next(iter(inputs.values())))
-        with predicting(self):
+        with evaluation_mode(self):
             parts = [
                 self({name: x[i : i + batch] for name, x in inputs.items()})
                 for i in range(0, n, batch)

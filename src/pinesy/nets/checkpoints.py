@@ -1,4 +1,4 @@
-"""What trainings leave in files: checkpoints."""
+"""Checkpoints of trainings, as safetensors files."""
 
 import hashlib
 import os
@@ -20,24 +20,24 @@ from pinesy.nets.recipes import Recipe
 
 FORMAT, CHECKPOINT = "pinesy.training/1", "checkpoint; delete it to begin anew"
 HISTORY = ("losses", "accuracies", "seconds")
-#: Where something judges: one score more than there are epochs, the first that of the start.
+#: With a validation score: one more score than epochs, the first for the start.
 SCORES = "scores"
-#: What the weights with the best score are called in a file.
+#: The name of the weights with the best score in a file.
 BEST = "kept"
-#: What parts of an `Identity` are called.
-CALLED = {"architecture": "network", "data": "fingerprint of the data"}
+#: The names of parts of an `Identity` in messages.
+PART_NAMES = {"architecture": "network", "data": "fingerprint of the data"}
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What makes a training this training and no other.
+    """The identity of a training: a checkpoint of another one is refused.
 
     Attributes
     ----------
     architecture : the layers of the network
     recipe : how it is trained
     seed : of the order of images, and of dropout
-    data : the fingerprint of the data, and of what is made small
+    data : the fingerprint of the data, and of the loss
     """
 
     architecture: str
@@ -80,8 +80,8 @@ class Checkpoint:
     best: dict[str, Tensor]
 
     @property
-    def good(self) -> dict[str, Tensor]:
-        """The weights that the training would end with now."""
+    def final_weights(self) -> dict[str, Tensor]:
+        """The weights that the training would end with: the best, the average, or the last."""
         return self.best or self.average or self.network
 
     def check(self, identity: Identity) -> None:
@@ -96,7 +96,7 @@ class Checkpoint:
             saved = getattr(own_identity, name)
             if saved != expected:
                 raise DataError(
-                    f"a checkpoint of another training: its {CALLED.get(name, name)} is "
+                    f"a checkpoint of another training: its {PART_NAMES.get(name, name)} is "
                     f"{_difference(str(saved), str(expected))}; give another file"
                 )
         epochs_done = len(self.history["losses"])
@@ -113,16 +113,18 @@ class Checkpoint:
 def _restore_optimizer(
     optimizer: torch.optim.Optimizer, network: nn.Module, saved: Mapping[str, Tensor]
 ) -> None:
-    """Put what was saved of it in its place; parameters without a gradient have nothing."""
+    """Load the saved state of an optimizer; parameters without a gradient have none."""
     parts = [name.partition(".") for name in saved]
     indices, keys = {index for index, _, _ in parts}, {key for _, _, key in parts}
     parameters = {str(i): p for i, p in enumerate(network.parameters())}
-    state = {int(n): {k: _like(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in indices}
+    state = {
+        int(n): {k: _as_layout(parameters[n], saved[f"{n}.{k}"]) for k in keys} for n in indices
+    }
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
 def _difference(saved: str, expected: str) -> str:
-    """Return two texts, from a little before where they begin to differ."""
+    """Return excerpts of two texts, around their first difference."""
     first = next((i for i, (a, b) in enumerate(zip(saved, expected, strict=False)) if a != b), 0)
     start = max(first - 20, 0)
     saved_text, expected_text = (
@@ -132,8 +134,8 @@ def _difference(saved: str, expected: str) -> str:
     return f"'{dots}{saved_text}', not '{dots}{expected_text}'"
 
 
-def _like(parameter: Tensor, saved: Tensor) -> Tensor:
-    """Return what was saved in the memory layout of the parameter, as an optimizer has it."""
+def _as_layout(parameter: Tensor, saved: Tensor) -> Tensor:
+    """Return a saved tensor in the memory layout of its parameter."""
     if saved.ndim and saved.shape != parameter.shape:
         raise ValueError(f"shape {tuple(saved.shape)} for a parameter {tuple(parameter.shape)}")
     return torch.empty_like(parameter).copy_(saved).detach() if saved.ndim else saved
@@ -148,7 +150,7 @@ def write_checkpoint(
     average: nn.Module | None = None,
     best: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Write a checkpoint; the file before it stays until this one is whole."""
+    """Write a checkpoint; an old file is replaced only once the new one is complete."""
     states = optimizer.state_dict()["state"].items()
     parts: dict[str, Mapping[str, Tensor]] = {
         "network": network.state_dict(),
@@ -167,7 +169,7 @@ def write_checkpoint(
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    """Write a safetensors file; the file before it stays until this one is whole."""
+    """Write a safetensors file; an old file is replaced only once the new one is complete."""
     # Copies, because weights that a network uses in two places are the same memory.
     copies = {
         name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
@@ -186,11 +188,11 @@ def read_tensors(path: Path, file_type: str) -> tuple[dict[str, str], dict[str, 
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
             return file.metadata() or {}, tensors
     except SafetensorError as error:
-        raise damaged(path, file_type, error) from None
+        raise damage_error(path, file_type, error) from None
 
 
-def damaged(path: Path, file_type: str, error: Exception) -> DataError:
-    """Return the error for a file that holds something else than it must."""
+def damage_error(path: Path, file_type: str, error: Exception) -> DataError:
+    """Return the error for a damaged file."""
     return DataError(f"{path}: a damaged {file_type} ({' '.join(str(error).split()):.200})")
 
 
@@ -201,7 +203,7 @@ def resume(
     optimizer: torch.optim.Optimizer,
     average: nn.Module | None = None,
 ) -> Checkpoint:
-    """Put a training where a checkpoint was, and return it, or raise `DataError`."""
+    """Load a checkpoint into network, optimizer and average; return it, or raise `DataError`."""
     checkpoint = read_checkpoint(path)
     try:
         with placed(str(path)):
@@ -211,7 +213,7 @@ def resume(
             average.load_state_dict(checkpoint.average)
         _restore_optimizer(optimizer, network, checkpoint.optimizer)
     except (KeyError, ValueError, RuntimeError) as error:
-        raise damaged(path, CHECKPOINT, error) from None
+        raise damage_error(path, CHECKPOINT, error) from None
     return checkpoint
 
 
@@ -234,18 +236,18 @@ def read_checkpoint(path: Path) -> Checkpoint:
             raise ValueError("its history is not that of its epochs")
         return Checkpoint(Identity.of_metadata(metadata), **parts, best=best)
     except (DomainError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise damaged(path, CHECKPOINT, error) from None
+        raise damage_error(path, CHECKPOINT, error) from None
 
 
 def load_weights(network: nn.Module, checkpoint: str | os.PathLike[str]) -> nn.Module:
     """Put the weights of a checkpoint into a network of the same layers, and return it.
 
-    Where the checkpoint has an average of weights, that is what the network gets.
+    Averaged weights are preferred, if the checkpoint has them.
     """
     path = Path(checkpoint)
     try:
         saved = read_checkpoint(path)
-        network.load_state_dict(saved.good)
+        network.load_state_dict(saved.final_weights)
     except RuntimeError as error:
         detail = " ".join(str(error).split())
         raise DataError(f"{path}: the weights of another network: {detail:.200}") from None

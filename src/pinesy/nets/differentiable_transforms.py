@@ -1,7 +1,7 @@
 """The probability-possibility transformations for tensors, with gradients.
 
-They take ``(..., m)`` tensors whose rows are distributions, and follow `pinesy.transforms`: in
-float64 the degrees are the same to the last bit, because sums are taken in the same order.
+They take ``(..., m)`` tensors whose rows are distributions. In float64 they equal
+`pinesy.transforms` to the last bit, because sums are added in the same order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,10 +23,10 @@ def antipignistic(probability: Tensor) -> Tensor:
     >>> antipignistic(torch.tensor([0.75, 0.25]))
     tensor([1.0000, 0.5000])
     """
-    p, order = _sorted(probability / _totals(probability))
-    pi = _suffix_sums(_ranks(p) * _steps(p))
+    p, order = _sort_rows(probability / _row_sums(probability))
+    pi = _suffix_sums(_ranks(p) * _differences(p))
     exact = torch.where(p == p[..., :1], 1.0, pi.clamp(max=1.0))
-    return _unsorted(with_value(pi, exact), order)
+    return _restore_order(replace_value(pi, exact), order)
 
 
 def antipignistic_inverse(possibility: Tensor) -> Tensor:
@@ -39,8 +39,8 @@ def antipignistic_inverse(possibility: Tensor) -> Tensor:
     >>> antipignistic_inverse(torch.tensor([1.0, 0.5]))
     tensor([0.7500, 0.2500])
     """
-    pi, order = _sorted(possibility)
-    return _unsorted(_suffix_sums(_steps(pi) / _ranks(pi)), order)
+    pi, order = _sort_rows(possibility)
+    return _restore_order(_suffix_sums(_differences(pi) / _ranks(pi)), order)
 
 
 def minimum_specificity(probability: Tensor) -> Tensor:
@@ -53,28 +53,28 @@ def minimum_specificity(probability: Tensor) -> Tensor:
     >>> minimum_specificity(torch.tensor([0.75, 0.25]))
     tensor([1.0000, 0.2500])
     """
-    p, order = _sorted(probability / _totals(probability))
+    p, order = _sort_rows(probability / _row_sums(probability))
     pi = _suffix_sums(p)
     first = torch.arange(p.shape[-1], device=p.device) == 0
-    return _unsorted(with_value(pi, torch.where(first, 1.0, pi.clamp(max=1.0))), order)
+    return _restore_order(replace_value(pi, torch.where(first, 1.0, pi.clamp(max=1.0))), order)
 
 
-def _totals(rows: Tensor) -> Tensor:
-    """Return the sums (..., 1), added one after the other, as `pinesy.transforms` does."""
+def _row_sums(rows: Tensor) -> Tensor:
+    """Return the sums (..., 1), added in the order of `pinesy.transforms`."""
     return rows.cumsum(-1)[..., -1:]
 
 
-def _sorted(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Return each row in decreasing order, ties in domain order, and where its values were."""
+def _sort_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return each row in decreasing order, ties in domain order, and the indices of its values."""
     return torch.sort(rows, dim=-1, descending=True, stable=True)
 
 
-def _unsorted(rows: Tensor, order: Tensor) -> Tensor:
+def _restore_order(rows: Tensor, order: Tensor) -> Tensor:
     return torch.empty_like(rows).scatter(-1, order, rows)
 
 
-def _steps(rows: Tensor) -> Tensor:
-    """Return how far each value is above the next; the last one is above 0."""
+def _differences(rows: Tensor) -> Tensor:
+    """Return the difference of each value to the next one, of the last value to 0."""
     return rows - torch.nn.functional.pad(rows[..., 1:], (0, 1))
 
 
@@ -86,16 +86,16 @@ def _ranks(rows: Tensor) -> Tensor:
     return torch.arange(1, rows.shape[-1] + 1, dtype=rows.dtype, device=rows.device)
 
 
-def same_sizes(tensors: Mapping[str, Tensor]) -> list[list[str]]:
-    """Return names in groups whose tensors have as many values: they are worked on together."""
+def names_by_size(tensors: Mapping[str, Tensor]) -> list[list[str]]:
+    """Return the names grouped by the number of values of their tensors, to stack these."""
     groups: dict[int, list[str]] = {}
     for name, tensor in tensors.items():
         groups.setdefault(tensor.shape[1], []).append(name)
     return list(groups.values())
 
 
-def with_value(tensor: Tensor, exact: Tensor) -> Tensor:
-    """Return values free of rounding, with the gradient of those that were computed."""
+def replace_value(tensor: Tensor, exact: Tensor) -> Tensor:
+    """Return the `exact` values with the gradient of `tensor`, as a straight-through estimator."""
     return tensor + (exact - tensor).detach()
 
 
@@ -123,13 +123,13 @@ def _are_probabilities(rows: Tensor) -> bool:
 def checked_probabilities(rows: Tensor, names: Sequence[str]) -> Tensor:
     """Return the inputs (n, names, m) of a layer, or raise `DegreeError` if one is no distribution.
 
-    It is an operation of its own, so that it sees the numbers where others see only a graph.
+    It is an autograd function, so that it gets the numbers also under `torch.func` transforms.
     """
-    checked: Tensor = _Checked.apply(rows, names)  # type: ignore[no-untyped-call]
+    checked: Tensor = _CheckedProbabilities.apply(rows, names)  # type: ignore[no-untyped-call]
     return checked
 
 
-class _Checked(Function):
+class _CheckedProbabilities(Function):
     @staticmethod
     def forward(rows: Tensor, names: Sequence[str]) -> Tensor:
         cure = ": apply a softmax to raw scores first"
@@ -139,7 +139,7 @@ class _Checked(Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Nothing is needed to go back."""
+        """Save nothing: the backward pass needs no inputs."""
 
     @staticmethod
     def backward(_ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:

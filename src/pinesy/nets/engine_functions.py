@@ -1,8 +1,8 @@
-"""The engine among the operations of PyTorch: values, gradients, and gradients of gradients.
+"""The engine as autograd functions of PyTorch, with derivatives of any order.
 
-Min and max only copy numbers, so what is inferred is linear between ties. Its gradient is a linear
-map, the gradient of that is the same map forwards (the tangent), whose gradient is the first one
-again: three functions, each with the next as its derivative, are enough for any order.
+Inference by min and max is piecewise linear. Its vector-Jacobian product (the gradient) is linear
+in the incoming gradient, and the derivative of that is the Jacobian-vector product (the tangent),
+whose derivative is the gradient again: three functions are enough for any order.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -26,9 +26,9 @@ class Engine:
 
     Attributes
     ----------
-    program : what is run
-    columns : the output columns that are wanted, in the order of the result
-    rows : where each trainable parameter stands among the constants of the program; -1 if the
+    program : the compiled rules
+    columns : the output columns of the program, in the order of the result
+    rows : the index of each trainable parameter among the constants of the program; -1 if the
         outputs do not depend on it
     """
 
@@ -38,7 +38,7 @@ class Engine:
 
     @classmethod
     def of(cls, program: Program, unknown: FloatArray) -> "Engine":
-        """Return the engine of a program where `unknown` numbers stand for the parameters."""
+        """Return the engine of a program with the `unknown` placeholders in place of parameters."""
         spans = [program.code.columns[a.name] for a in program.outputs]
         row_of = {constant: row for row, constant in enumerate(program.code.constants.tolist())}
         rows = [row_of.get(constant, -1) for constant in unknown.tolist()]
@@ -47,61 +47,64 @@ class Engine:
 
     def values(self, x: Tensor, parameters: Tensor | None) -> Tensor:
         """Return the outputs (n, columns) for inputs (n, input columns)."""
-        out = self.program.run(_numbers(x), self._constants(parameters))
-        # Results are copies: those of inputs come back as they were, and parameters are rounded.
+        out = self.program.run(_as_float64(x), self._constants(parameters))
+        # Min and max copy numbers: a float32 input comes back unchanged, a parameter is rounded.
         return torch.from_numpy(out[self.columns].T.copy()).to(x.dtype)
 
     def gradient(
         self, x: Tensor, parameters: Tensor | None, gradient: Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the gradients of inputs and of parameters for that of the outputs."""
+        """Return the gradients of inputs and of parameters, given the gradient of the outputs."""
         output_gradient = np.zeros((self.program.code.n_outputs, len(x)))
-        output_gradient[self.columns] = _numbers(gradient).T
+        output_gradient[self.columns] = _as_float64(gradient).T
         constants = self._constants(parameters)
-        of_x, sums = self.program.derivatives.gradient(_numbers(x), output_gradient, constants)
-        if parameters is None:
-            return torch.from_numpy(of_x).to(x.dtype), None
-        of_parameters = np.where(self.rows >= 0, sums[self.rows], 0.0)
-        return torch.from_numpy(of_x).to(x.dtype), torch.from_numpy(of_parameters).to(
-            parameters.dtype
+        input_gradient, sums = self.program.derivatives.gradient(
+            _as_float64(x), output_gradient, constants
         )
+        x_gradient = torch.from_numpy(input_gradient).to(x.dtype)
+        if parameters is None:
+            return x_gradient, None
+        parameter_gradient = np.where(self.rows >= 0, sums[self.rows], 0.0)
+        return x_gradient, torch.from_numpy(parameter_gradient).to(parameters.dtype)
 
     def tangent(
         self, x: Tensor, parameters: Tensor | None, dx: Tensor, dparameters: Tensor | None
     ) -> Tensor:
-        """Return how the outputs change if inputs and parameters change by so much."""
+        """Return the change of the outputs for changes of inputs and parameters."""
         constants, dconstants = self._constants(parameters), None
         if dparameters is not None:
-            dconstants = self._placed(np.zeros(len(self.program.code.constants)), dparameters)
-        change = self.program.derivatives.tangent(_numbers(x), _numbers(dx), constants, dconstants)
+            dconstants = self._insert(np.zeros(len(self.program.code.constants)), dparameters)
+        change = self.program.derivatives.tangent(
+            _as_float64(x), _as_float64(dx), constants, dconstants
+        )
         return torch.from_numpy(change[self.columns].T.copy()).to(x.dtype)
 
     def _constants(self, parameters: Tensor | None) -> FloatArray | None:
         if parameters is None:
             return None
-        return self._placed(self.program.code.constants.copy(), parameters)
+        return self._insert(self.program.code.constants.copy(), parameters)
 
-    def _placed(self, constants: FloatArray, parameters: Tensor) -> FloatArray:
+    def _insert(self, constants: FloatArray, parameters: Tensor) -> FloatArray:
         is_used = self.rows >= 0
-        constants[self.rows[is_used]] = _numbers(parameters)[is_used]
+        constants[self.rows[is_used]] = _as_float64(parameters)[is_used]
         return constants
 
 
-def _numbers(tensor: Tensor) -> FloatArray:
+def _as_float64(tensor: Tensor) -> FloatArray:
     return np.ascontiguousarray(tensor.detach().double().numpy())
 
 
 def infer_columns(x: Tensor, parameters: Tensor | None, engine: Engine) -> Tensor:
     """Return the outputs (n, columns) for inputs (n, input columns), with derivatives.
 
-    Without `parameters` those of the program's rules count.
+    If `parameters` is None, those of the program's rules are used.
     """
-    out: Tensor = _Inferred.apply(x, parameters, engine)
+    out: Tensor = _Inference.apply(x, parameters, engine)
     return out
 
 
 class _EngineFunction(Function):
-    """What the functions below share: inputs, parameters and, last of all, an engine are given."""
+    """Base of the functions below: arguments are inputs, parameters, ..., and last an engine."""
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], _output: Any) -> None:
@@ -111,11 +114,11 @@ class _EngineFunction(Function):
 
     @classmethod
     def vmap(cls, info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Any, Any]:
-        return _vmapped(cls.apply, info.batch_size, in_dims, inputs)
+        return _apply_vmap(cls.apply, info.batch_size, in_dims, inputs)
 
 
-class _Inferred(_EngineFunction):
-    """What the engine infers from inputs (n, columns) and parameters, which may be None."""
+class _Inference(_EngineFunction):
+    """Inference from inputs (n, columns) and parameters, which may be None."""
 
     @staticmethod
     def forward(x: Tensor, parameters: Tensor | None, engine: Engine) -> Tensor:
@@ -132,7 +135,7 @@ class _Inferred(_EngineFunction):
 
 
 class _Gradient(_EngineFunction):
-    """The gradients of inputs and parameters."""
+    """The gradients of inputs and parameters (vector-Jacobian product)."""
 
     @staticmethod
     def forward(
@@ -151,7 +154,7 @@ class _Gradient(_EngineFunction):
 
 
 class _Tangent(_EngineFunction):
-    """The change of what is inferred."""
+    """The change of the outputs (Jacobian-vector product)."""
 
     @staticmethod
     def forward(
@@ -172,43 +175,36 @@ class _Tangent(_EngineFunction):
         return _Tangent.apply(*ctx.saved_tensors, dx, dparameters, ctx.engine)
 
 
-def _vmapped(
+def _apply_vmap(
     function: Callable[..., Any], size: int, dims: tuple[int | None, ...], inputs: tuple[Any, ...]
 ) -> tuple[Any, Any]:
     """Apply a function of samples to a batch of batches of samples.
 
-    Without parameters, whose gradient is a sum over a batch, all samples go at once.
+    The gradient of parameters is a sum over a batch; without parameters all samples are one batch.
     """
     if inputs[1] is None:
-        batches = [_batched(tensor, dim, size) for tensor, dim in zip(inputs, dims, strict=True)]
+        batches = [_move_batch(tensor, dim, size) for tensor, dim in zip(inputs, dims, strict=True)]
         results = function(*(b.flatten(0, 1) if isinstance(b, Tensor) else b for b in batches))
         shape = batches[0].shape[:2]
         parts = [
-            tensor if tensor is None else tensor.unflatten(0, shape) for tensor in _listed(results)
+            tensor if tensor is None else tensor.unflatten(0, shape) for tensor in _as_list(results)
         ]
     else:
-        results_of_samples = [
-            _listed(
-                function(
-                    *(_picked(tensor, dim, i) for tensor, dim in zip(inputs, dims, strict=True))
-                )
-            )
-            for i in range(size)
-        ]
-        parts = [torch.stack(column) for column in zip(*results_of_samples, strict=True)]
-    where = [None if part is None else 0 for part in parts]
-    return (parts[0], 0) if len(parts) == 1 else (tuple(parts), tuple(where))
+        results_of_batches = []
+        for i in range(size):
+            pairs = zip(inputs, dims, strict=True)
+            batch = [tensor if dim is None else tensor.select(dim, i) for tensor, dim in pairs]
+            results_of_batches.append(_as_list(function(*batch)))
+        parts = [torch.stack(column) for column in zip(*results_of_batches, strict=True)]
+    out_dims = [None if part is None else 0 for part in parts]
+    return (parts[0], 0) if len(parts) == 1 else (tuple(parts), tuple(out_dims))
 
 
-def _batched(tensor: Any, dim: int | None, size: int) -> Any:
+def _move_batch(tensor: Any, dim: int | None, size: int) -> Any:
     if not isinstance(tensor, Tensor):
         return tensor
     return tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
-def _picked(tensor: Any, dim: int | None, index: int) -> Any:
-    return tensor if dim is None else tensor.select(dim, index)
-
-
-def _listed(results: Tensor | tuple[Any, ...]) -> list[Any]:
+def _as_list(results: Tensor | tuple[Any, ...]) -> list[Any]:
     return [results] if isinstance(results, Tensor) else list(results)

@@ -1,7 +1,7 @@
-"""Learning to read from answers, also called distant supervision; see docs/own-task.md.
+"""Training networks from answers alone (distant supervision); see docs/own-task.md.
 
-`fit_answers` trains networks in front of rules, `fit_from_starts` tries several starts, and
-`learn_from_answers` goes from the first start to the last training.
+`fit_answers` trains networks in front of rules, `fit_from_starts` tries several random starts, and
+`learn_from_answers` does the whole training.
 """
 
 import os
@@ -23,7 +23,7 @@ from pinesy.nets.answer_losses import (
     UNKNOWN,
     AnswerLoss,
     answer_indices,
-    loss_called,
+    loss_by_name,
     soft_labels,
 )
 from pinesy.nets.answered_inputs import (
@@ -33,12 +33,12 @@ from pinesy.nets.answered_inputs import (
     check_samples,
     checked_batches,
     fingerprint_of,
-    in_memory,
     loader,
+    read_into_memory,
 )
 from pinesy.nets.checkpoints import SCORES, Identity, data_fingerprint
 from pinesy.nets.network_training import History, TrainingLoop, train
-from pinesy.nets.networks import SIDE, device_of, predicting
+from pinesy.nets.networks import SIDE, device_of, evaluation_mode
 from pinesy.nets.recipes import BETTER_EYE, Recipe
 from pinesy.nets.rule_layer import RuleLayer
 from pinesy.rulebase.rules_json import to_content
@@ -46,16 +46,15 @@ from pinesy.rulebase.rules_json import to_content
 
 @dataclass(frozen=True)
 class AnswerFit:
-    """What happened in a training from answers.
+    """The history of a training from answers.
 
     Attributes
     ----------
     losses : the mean loss of each epoch
-    scores : the share of the answers for validation that are right: at the start, and after each
-        epoch
+    scores : the share of right validation answers: at the start, and after each epoch
     best : the epoch whose networks were kept, counted from 1; 0 for the start
-    seconds : the time that each epoch took
-    resumed : how many of the epochs a checkpoint had already
+    seconds : the time of each epoch
+    resumed : the number of epochs that a checkpoint already had
     """
 
     losses: tuple[float, ...]
@@ -66,7 +65,7 @@ class AnswerFit:
 
     @property
     def score(self) -> float:
-        """That of the networks that were kept."""
+        """The score of the networks that were kept."""
         return self.scores[self.best]
 
 
@@ -113,11 +112,11 @@ def fit_answers(
         raise DomainError("fit_answers neither augments nor averages; let the data set augment")
     for samples in (data, validation):
         check_samples(layer.rules, samples)
-    to_lessen = loss_called(loss)
-    known = "" if checkpoint is None else _data_identity(layer, to_lessen, data, validation)
+    loss_function = loss_by_name(loss)
+    known = "" if checkpoint is None else _data_identity(layer, loss_function, data, validation)
     identity = Identity(repr(reader), recipe, check_integer(seed, "seed"), known)
     layer.to(device_of(reader))
-    loop = _AnswerTraining(reader, identity, layer, data, validation, to_lessen, say)
+    loop = _AnswerTraining(reader, identity, layer, data, validation, loss_function, say)
     size = len(data) if isinstance(data, AnsweredInputs) else None
     resumed = loop.run(checkpoint, "training from answers", size)
     losses, seconds, scores = (tuple(loop.history[n]) for n in ("losses", "seconds", SCORES))
@@ -125,7 +124,7 @@ def fit_answers(
 
 
 def _data_identity(layer: RuleLayer, loss: AnswerLoss, data: Any, validation: Any) -> str:
-    """Return what differs where rules, semantics, losses or data do."""
+    """Return a fingerprint of the rules, the semantics, the loss and the data."""
     called = getattr(loss, "__qualname__", repr(loss))
     text = repr((to_content(layer.rules), layer.semantics, [a.name for a in layer.outputs], called))
     return data_fingerprint(f"{text} {fingerprint_of(data)} {fingerprint_of(validation)}")
@@ -133,28 +132,32 @@ def _data_identity(layer: RuleLayer, loss: AnswerLoss, data: Any, validation: An
 
 @dataclass(eq=False)
 class _AnswerTraining(TrainingLoop):
-    """Training from answers: any loss of them; answers for validation judge."""
+    """Training from answers, with any loss of them; validation answers give the score."""
 
     layer: RuleLayer
     data: Any
     validation: Any
-    to_lessen: AnswerLoss
+    loss_function: AnswerLoss
     say: Callable[[str], object]
 
     def batches(self, _epoch: int) -> tuple[int, Iterable[Batch]]:
-        """Return the batches of the data, shuffled unless they have an order of their own."""
+        """Return the number of batches, and the batches, shuffled if the data set allows it."""
         batches = loader(self.data, self.recipe.batch, shuffle=True)
         return length_hint(batches), checked_batches(batches, "data")
 
     def loss(self, batch: Any) -> tuple[Tensor, int, float]:
-        """Return the loss of a batch; it is not a number where a network's scores are none."""
+        """Return the loss of a batch (NaN if probabilities are not finite), its size, and 0."""
         probabilities: Mapping[str, Tensor] = self.network(batch[0])
         is_good = all(bool(torch.isfinite(p).all()) for p in probabilities.values())
-        loss = self.to_lessen(self.layer, probabilities, batch[1]) if is_good else torch.tensor(nan)
+        loss = (
+            self.loss_function(self.layer, probabilities, batch[1])
+            if is_good
+            else torch.tensor(nan)
+        )
         return loss, len(next(iter(probabilities.values()))), 0.0
 
-    def judge(self, network: nn.Module) -> float:
-        """Return the share of the answers for validation that are right."""
+    def score(self, network: nn.Module) -> float:
+        """Return the share of right validation answers."""
         return answer_score(network, self.layer, self.validation, single=True)  # type: ignore[arg-type]
 
     def report(self, epoch: int) -> None:
@@ -166,35 +169,35 @@ class _AnswerTraining(TrainingLoop):
 def answer_score(
     reader: InputReader, layer: RuleLayer, data: Any, batch: int = 1000, *, single: bool = False
 ) -> float:
-    """Return the share of samples whose answers are all right, each alone the best value.
+    """Return the share of samples whose answers are all right, as the only best values.
 
     Parameters
     ----------
     reader, layer, data : as `fit_answers` takes them; labels of inputs count as answers, and what
         is None does not
-    batch : how many samples are read at once
-    single : count answers instead of samples, which tells readings apart also where samples have
-        so many answers that hardly ever all are right
+    batch : the number of samples of a batch
+    single : whether to count single answers instead of samples, which is more sensitive if samples
+        have many answers
     """
     right = n = 0
     for inputs, answers in checked_batches(loader(data, batch, shuffle=False), "validation"):
-        with predicting(reader):
+        with evaluation_mode(reader):
             probabilities = reader(inputs)
         with torch.no_grad():  # not in inference mode: what the layer stores may need gradients
             outputs = {
                 **probabilities,
                 **layer({name: p.clone() for name, p in probabilities.items()}),
             }
-        good, known = _right(layer, outputs, answers)
+        good, known = _right_answers(layer, outputs, answers)
         right += int(good[known].sum() if single else (good | ~known).all(axis=0).sum())
         n += int(known.sum()) if single else good.shape[1]
     return right / max(n, 1)
 
 
-def _right(
+def _right_answers(
     layer: RuleLayer, outputs: Mapping[str, Tensor], answers: Mapping[str, Any]
 ) -> tuple[Any, Any]:
-    """Return which answers (answers, n) are the only best value, and which are known."""
+    """Return two masks (answers, n): which answers are the only best value, and which are known."""
     n = len(next(iter(outputs.values())))
     positions = answer_indices(answers, layer.rules.attributes, outputs, n)
     right = []
@@ -206,15 +209,15 @@ def _right(
 
 
 Make = Callable[[int], InputReader | nn.Module]
-#: A first training from answers: short, and with small steps, which merge fewer values.
+#: A first training from answers: short, with a small learning rate, which merges fewer values.
 START: Final = Recipe("adamw", 1e-3, "one-cycle", batch=32, epochs=3, t_max=3, eta_min=1e-5)
-#: The last training, from labels that the answers gave.
+#: The last training, from soft labels.
 FINISH: Final = replace(BETTER_EYE, epochs=16, t_max=16, average_from=12, augment_until=None)
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerPhase:
-    """One phase of a training: the rules in a semantics, how, and what is made small.
+    """One phase of a training: the rules in a semantics, the recipe and the loss.
 
     Attributes
     ----------
@@ -238,11 +241,10 @@ class ChosenStart:
     Attributes
     ----------
     reader : its networks, trained
-    seed : that it started from
-    scores : by seed, in the order of trying, the share of the answers for validation that are
-        right
-    fits : of the seed that was chosen, what happened in each phase
-    seconds : the time that all starts took
+    seed : the seed of the start
+    scores : by seed, in the order of the trials, the share of right validation answers
+    fits : the history of each phase, for the chosen seed
+    seconds : the time of all starts
     """
 
     reader: InputReader
@@ -253,7 +255,7 @@ class ChosenStart:
 
     @property
     def score(self) -> float:
-        """That of the networks."""
+        """The score of the chosen start."""
         return self.scores[self.seed]
 
 
@@ -294,7 +296,7 @@ def fit_from_starts(
     seconds = 0.0
     for seed in seeds:
         reader = _new_reader(make, seed, phases[-1].layer)
-        fits = _fitted(reader, phases, data, validation, seed, folder)
+        fits = _fit_phases(reader, phases, data, validation, seed, folder)
         scores[seed] = fits[-1].score
         seconds += sum(sum(fit.seconds) for fit in fits)
         say(f"start {seed}: {100 * scores[seed]:.1f} % of the answers for validation are right")
@@ -312,7 +314,7 @@ def fit_from_starts(
     return replace(best, seconds=seconds)
 
 
-def _fitted(
+def _fit_phases(
     reader: InputReader,
     phases: Sequence[AnswerPhase],
     data: Any,
@@ -336,7 +338,7 @@ def _fitted(
 
 
 def _check_phases(make: object, phases: object) -> None:
-    """Raise `DomainError` for what would fail only after a training, or with words of PyTorch."""
+    """Raise `DomainError` for arguments that would fail only after a training."""
     if isinstance(make, nn.Module) or not callable(make):
         raise DomainError(
             f"make is a {type(make).__name__}; give a function from a seed to new networks, such "
@@ -356,7 +358,7 @@ def _check_recipe(recipe: object) -> None:
 
 
 def _new_reader(make: Make, seed: int, layer: RuleLayer) -> InputReader:
-    """Return new networks in front of rules, or raise `DomainError` if they are none."""
+    """Return a reader with new networks, or raise `DomainError` if `make` returns none."""
     try:
         networks = make(seed)
     except (DomainError, TypeError) as error:
@@ -374,18 +376,17 @@ def _new_reader(make: Make, seed: int, layer: RuleLayer) -> InputReader:
 
 @dataclass(frozen=True, eq=False)
 class LearnedFromAnswers:
-    """Networks that learned to read from answers.
+    """Networks that were trained from answers.
 
     Attributes
     ----------
     reader : the networks as trained in the end; those of the start if they give more answers for
         validation correctly
     start : the first training that was chosen
-    labels : by input, arrays (n, values), what the answers make of the readings of the start
-    corrected : the share of all inputs for training that the answers label otherwise than the
-        start read them
-    histories : by kind of input, what happened in the last training
-    score : the share of the answers for validation that are right
+    labels : by input, the soft labels (n, values) of the training samples
+    corrected : the share of training inputs whose soft label differs from the start's prediction
+    histories : by kind of input, the history of the last training
+    score : the share of right validation answers
     """
 
     reader: InputReader
@@ -441,14 +442,14 @@ def learn_from_answers(
         directory=directory,
         say=say,
     )
-    layer, samples = phases[-1].layer, in_memory(data)
+    layer, samples = phases[-1].layer, read_into_memory(data)
     probabilities = start.reader.predict_proba(samples.inputs)
     labels = soft_labels(layer.rules, probabilities, samples.answers)
-    corrected = _relabelled(probabilities, labels)
+    corrected = _share_corrected(probabilities, labels)
     say(f"the answers label {100 * corrected:.2f} % of the inputs otherwise than it reads them")
     reader = _new_reader(make, start.seed, layer)
     folder = None if directory is None else Path(directory)
-    histories = _trained(reader, samples, labels, finish, start.seed, folder)
+    histories = _train_networks(reader, samples, labels, finish, start.seed, folder)
     score = answer_score(reader, layer, validation, single=True)
     if score < start.score:
         say(
@@ -459,8 +460,10 @@ def learn_from_answers(
     return LearnedFromAnswers(reader, start, labels, corrected, histories, score)
 
 
-def _relabelled(probabilities: Mapping[str, FloatArray], labels: Mapping[str, FloatArray]) -> float:
-    """Return the share of inputs whose reading is not among the likeliest labels."""
+def _share_corrected(
+    probabilities: Mapping[str, FloatArray], labels: Mapping[str, FloatArray]
+) -> float:
+    """Return the share of inputs whose prediction is not among the most probable labels."""
     changed = []
     for name, p in probabilities.items():
         degrees = np.take_along_axis(labels[name], p.argmax(axis=1)[:, None], axis=1)[:, 0]
@@ -468,7 +471,7 @@ def _relabelled(probabilities: Mapping[str, FloatArray], labels: Mapping[str, Fl
     return float(np.concatenate(changed).mean())
 
 
-def _trained(
+def _train_networks(
     reader: InputReader,
     samples: AnsweredInputs,
     labels: Mapping[str, FloatArray],

@@ -1,4 +1,4 @@
-"""Networks as perceptions of neuro-symbolic models: trained, used, saved; predictions stored."""
+"""Networks as perceptions of neuro-symbolic models, and a cache of predictions."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from pinesy._common.files import make_directory
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy.exceptions import DataError, DomainError, PinesyError, ShapeError
 from pinesy.nets.checkpoints import (
-    damaged,
+    damage_error,
     data_fingerprint,
     network_fingerprint,
     read_tensors,
@@ -33,9 +33,9 @@ from pinesy.nets.networks import (
 )
 from pinesy.nets.recipes import Recipe
 
-#: The key of the only text beside the weights: with several, their order in the file would vary.
+#: The only key of the metadata: the order of several keys in the file would vary.
 FORMAT, WEIGHTS = "pinesy.perception/1", "file of weights"
-STORY = ("network", "classes", "layers", "recipe", "seed", "batch", "torch")
+FIELDS = ("network", "classes", "layers", "recipe", "seed", "batch", "torch")
 WITHOUT_RECIPE = (
     "the network cannot be trained without a recipe; give NetworkPerception(network, recipe), such "
     "as PAPER, or if it is trained already fit(samples, targets)"
@@ -54,11 +54,11 @@ class NetworkPerception:
     network : such as ``PaperCNN(10, seed=0)``, from images as `preprocess` makes them to scores
     recipe : how it is trained; not needed if it is trained already
     seed, checkpoint, progress : of training; see `train`
-    batch : how many images are read at once in prediction
+    batch : the number of images of a batch in prediction
 
     Attributes
     ----------
-    history : what happened in training; None before
+    history : the history of training; None before
 
     Examples
     --------
@@ -92,7 +92,7 @@ class NetworkPerception:
         return f"NetworkPerception({type(self.network).__name__})"
 
     def check_data(self, data: npt.NDArray[Any], classes: int, *, training: bool) -> None:
-        """Raise an error if the network cannot classify such images, or be trained to."""
+        """Raise an error if the network does not fit these images and classes, or has no recipe."""
         if training and self.recipe is None:
             raise DataError(WITHOUT_RECIPE)
         check_images(data)
@@ -104,7 +104,7 @@ class NetworkPerception:
             )
 
     def fit(self, data: npt.NDArray[Any], labels: npt.NDArray[Any]) -> Self:
-        """Train the network, from the weights it has, with images and their classes."""
+        """Train the network, from its current weights, with images and their classes."""
         if self.recipe is None:
             raise DataError(WITHOUT_RECIPE)
         self.history = train(
@@ -123,8 +123,8 @@ class NetworkPerception:
         return predict_proba(self.network, data, self.batch)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the weights, and how they were made, to a safetensors file."""
-        story = {
+        """Write the weights and the metadata of their training to a safetensors file."""
+        metadata = {
             "network": type(self.network).__name__,
             "classes": str(getattr(self.network, "classes", "")),
             "layers": repr(self.network),
@@ -133,20 +133,20 @@ class NetworkPerception:
             "batch": str(self.batch),
             "torch": torch.__version__,
         }
-        write_tensors(Path(path), self.network.state_dict(), {FORMAT: json.dumps(story)})
+        write_tensors(Path(path), self.network.state_dict(), {FORMAT: json.dumps(metadata)})
 
     def restore(self, path: str | os.PathLike[str]) -> Self:
-        """Take the weights of a file that a perception with the same network has written."""
-        return self._restored(Path(path), *_read(Path(path)))
+        """Load the weights of a file that was saved with the same network."""
+        return self._load_weights(Path(path), *_read(Path(path)))
 
-    def _restored(
-        self, path: Path, story: Mapping[str, str], tensors: Mapping[str, Tensor]
+    def _load_weights(
+        self, path: Path, metadata: Mapping[str, str], tensors: Mapping[str, Tensor]
     ) -> Self:
-        _check_shapes(path, self.network, story, tensors)
-        if story["layers"] != repr(self.network):
+        _check_shapes(path, self.network, metadata, tensors)
+        if metadata["layers"] != repr(self.network):
             warnings.warn(
                 f"{path}: the weights fit, but the layers are printed in another way than when "
-                f"they were saved (torch {story['torch']}, now {torch.__version__}); is it the "
+                f"they were saved (torch {metadata['torch']}, now {torch.__version__}); is it the "
                 "same network?",
                 stacklevel=2,
             )
@@ -156,29 +156,34 @@ class NetworkPerception:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Make a perception from a file, if its network is one of pinesy's."""
+        """Return the perception in a file, if its network is one of pinesy's."""
         path = Path(path)
-        story, tensors = _read(path)
-        if story["network"] not in NETWORKS:
+        metadata, tensors = _read(path)
+        if metadata["network"] not in NETWORKS:
             raise DataError(
-                f"{path}: the weights of a {story['network']:.60}, which is no network of "
+                f"{path}: the weights of a {metadata['network']:.60}, which is no network of "
                 "pinesy; give perception=NetworkPerception(network), with such a network, and it "
                 "takes these weights"
             )
-        kind = NETWORKS[story["network"]]
+        kind = NETWORKS[metadata["network"]]
         try:
             with torch.device("meta"):  # shapes without memory, however many classes are claimed
-                shapes = kind(classes := int(story["classes"]))
-            recipe = Recipe.from_json(story["recipe"]) if story["recipe"] else None
-            seed, batch = int(story["seed"]), check_integer(int(story["batch"]), "batch", least=1)
+                shapes = kind(classes := int(metadata["classes"]))
+            recipe = Recipe.from_json(metadata["recipe"]) if metadata["recipe"] else None
+            seed, batch = (
+                int(metadata["seed"]),
+                check_integer(int(metadata["batch"]), "batch", least=1),
+            )
         except (PinesyError, RecursionError, RuntimeError, TypeError, ValueError) as error:
-            raise damaged(path, WEIGHTS, error) from None
-        _check_shapes(path, shapes, story, tensors)
-        return cls(kind(classes, seed=0), recipe, seed, batch=batch)._restored(path, story, tensors)
+            raise damage_error(path, WEIGHTS, error) from None
+        _check_shapes(path, shapes, metadata, tensors)
+        return cls(kind(classes, seed=0), recipe, seed, batch=batch)._load_weights(
+            path, metadata, tensors
+        )
 
 
 def _check_shapes(
-    path: Path, network: nn.Module, story: Mapping[str, str], tensors: Mapping[str, Tensor]
+    path: Path, network: nn.Module, metadata: Mapping[str, str], tensors: Mapping[str, Tensor]
 ) -> None:
     """Raise `DataError` unless tensors are the weights of a network, by their types and shapes."""
     expected = network.state_dict()
@@ -186,7 +191,7 @@ def _check_shapes(
     if differ:
         name = differ[0]
         raise DataError(
-            f"{path}: the weights of another network, {story['network']}: {name!r} is "
+            f"{path}: the weights of another network, {metadata['network']}: {name!r} is "
             f"{_form(tensors.get(name))} there and {_form(expected.get(name))} in this "
             f"{type(network).__name__}"
         )
@@ -200,15 +205,15 @@ def _form(tensor: Tensor | None) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """Return what a file of weights holds, or raise `DataError`."""
+    """Return the metadata and the weights of a file, or raise `DataError`."""
     metadata, tensors = read_tensors(path, WEIGHTS)
     if FORMAT not in metadata:
         raise DataError(f"{path}: not the weights of a NetworkPerception ({FORMAT})")
     try:
-        story = json.loads(metadata[FORMAT])
-        return {key: str(story[key]) for key in STORY}, tensors
+        fields = json.loads(metadata[FORMAT])
+        return {key: str(fields[key]) for key in FIELDS}, tensors
     except (KeyError, RecursionError, TypeError, ValueError) as error:
-        raise damaged(path, WEIGHTS, error) from None
+        raise damage_error(path, WEIGHTS, error) from None
 
 
 class PredictionCache:
@@ -216,7 +221,7 @@ class PredictionCache:
 
     Parameters
     ----------
-    directory : is made if it is not there
+    directory : created if it does not exist
 
     Examples
     --------
@@ -236,22 +241,22 @@ class PredictionCache:
     def predict_proba(
         self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
     ) -> FloatArray:
-        """Return what `predict_proba` returns, from the directory if it is there.
+        """Return the probabilities of `predict_proba`, from the cache if it has them.
 
-        The file's name is made of the layers, the weights, the images and `batch`. A file that
-        cannot be used is reported and made anew.
+        The file's name is a hash of the layers, the weights, the images and `batch`. A file that
+        cannot be used is reported and replaced.
         """
         return self.timed(network, images, batch)[0]
 
     def timed(
         self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000
     ) -> tuple[FloatArray, float]:
-        """Return what `predict_proba` returns, and the seconds that it took when it was made."""
+        """Return the probabilities of `predict_proba`, and the seconds of their computation."""
         check_images(images)
         path = self.path(network, images, batch)
         if path.exists():
             try:
-                return _stored(path, (len(images), count_classes(network)))
+                return _read_predictions(path, (len(images), count_classes(network)))
             except (DataError, KeyError, ValueError) as error:
                 reason = str(error).removeprefix(f"{path}: ")
                 warnings.warn(f"{path}: cannot be used: {reason}; it is made anew", stacklevel=2)
@@ -266,13 +271,13 @@ class PredictionCache:
         return predictions, seconds
 
     def path(self, network: nn.Module, images: npt.NDArray[Any], batch: int = 1000) -> Path:
-        """Return the file where predictions are stored."""
+        """Return the file of the cached predictions."""
         key = f"{network_fingerprint(network)} {data_fingerprint(images)} {batch}"
         return self.directory / f"{data_fingerprint(key)}.safetensors"
 
 
-def _stored(path: Path, shape: tuple[int, int]) -> tuple[FloatArray, float]:
-    """Return the probabilities of a file and their seconds, or raise an error."""
+def _read_predictions(path: Path, shape: tuple[int, int]) -> tuple[FloatArray, float]:
+    """Return the cached probabilities and the seconds of their computation, or raise an error."""
     metadata, tensors = read_tensors(path, "file of predictions")
     tensor = tensors[PREDICTIONS]
     if tensor.shape != shape or tensor.dtype != torch.float64:

@@ -39,22 +39,22 @@ N_STATISTICS = 10_000
 
 @dataclass(eq=False)
 class TrainingLoop:
-    """A training that is under way; its kinds say what batches are, and what is made small.
+    """A training in progress; subclasses define its batches and its loss.
 
-    After each epoch the network is judged, if anything judges it, and what is best so far is kept,
-    the latest of equals; else the latest is. A loss that is not a finite number ends the training,
-    and leaves the network with the best weights.
+    After each epoch the network is scored, if the subclass has a score, and the weights of the best
+    score are kept, the latest of equals; without a score the latest weights. A loss that is not
+    finite ends the training, and leaves the network with the best weights.
 
     Parameters
     ----------
-    network : is trained in place, from the weights it has
-    identity : which training it is, with its recipe and seed
+    network : trained in place, from its current weights
+    identity : identifies the training: architecture, recipe, seed and data
 
     Attributes
     ----------
     history : by name, a number for each epoch; the scores begin with that of the start
-    average : a network for the mean of the weights, if the recipe wants it
-    best_weights : the weights that the network will have in the end
+    average : a network with the mean of the weights, if the recipe averages
+    best_weights : the weights that the network gets at the end
     """
 
     network: nn.Module
@@ -69,19 +69,19 @@ class TrainingLoop:
         self.best_weights: dict[str, Any] = {}
 
     def batches(self, epoch: int) -> tuple[int, Iterable[Any]]:
-        """Return how many batches an epoch has, 0 if nobody knows, and these."""
+        """Return the number of batches of an epoch, 0 if unknown, and the batches."""
         raise NotImplementedError
 
     def loss(self, batch: Any) -> tuple[Tensor, int, float]:
-        """Return the mean loss of a batch, how many samples it has, and how many are right."""
+        """Return the mean loss of a batch, its size, and the number of right samples."""
         raise NotImplementedError
 
-    def judge(self, _network: nn.Module) -> float | None:
-        """Return how good a network is; None if nothing judges it."""
+    def score(self, _network: nn.Module) -> float | None:
+        """Return the validation score of a network; None if there is none."""
         return None
 
-    def settle(self, _average: nn.Module) -> None:
-        """Make an average of weights ready to predict, after an epoch."""
+    def update_statistics(self, _average: nn.Module) -> None:
+        """Update the batch normalisation of averaged weights, after an epoch."""
 
     def report(self, _epoch: int) -> None:
         """Report on an epoch."""
@@ -89,41 +89,41 @@ class TrainingLoop:
     def run(
         self, checkpoint: str | os.PathLike[str] | None, label: str = "", size: int | None = None
     ) -> int:
-        """Train, from a checkpoint on if there is one; return how many epochs it had.
+        """Train, from a checkpoint if there is one; return the number of epochs that it had.
 
-        The progress bar has a label, or there is none; the size of an epoch are its samples.
+        Without a `label` there is no progress bar; `size` is the number of samples of an epoch.
         """
         path = None if checkpoint is None else Path(checkpoint)
         if path is not None and path.exists():
             saved = resume(path, self.identity, self.network, self.optimizer, self.average)
-            self.history, self.best_weights = saved.history, saved.good
+            self.history, self.best_weights = saved.history, saved.final_weights
         resumed = self.done
         if not resumed:
-            self._keep()
+            self._keep_best()
         total = None if size is None else (self.recipe.epochs - resumed) * size
         with progress_bar(label, total) as bar:
             for epoch in range(resumed, self.recipe.epochs):
-                self._epoch(epoch, bar)
-                self._keep()
+                self._train_epoch(epoch, bar)
+                self._keep_best()
                 self.report(epoch)
                 if path is not None:
                     self._write(path)
-        self._end()
+        self._restore_best()
         return resumed
 
     @property
     def done(self) -> int:
-        """How many epochs are done."""
+        """The number of epochs so far."""
         return len(self.history["losses"])
 
-    def _epoch(self, epoch: int, bar: Bar) -> None:
-        """See every sample once."""
+    def _train_epoch(self, epoch: int, bar: Bar) -> None:
+        """Train on every sample once, and record the loss, the accuracy and the seconds."""
         began, device = time.perf_counter(), device_of(self.network)
         self.network.train()
         total, right, n = 0.0, 0.0, 0
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            # The order of samples and dropout draw from PyTorch's own generator: other numbers
-            # for any two pairs (seed, epoch).
+            # PyTorch's generator draws the order of samples and dropout: it is seeded by the pair
+            # of seed and epoch.
             seeds = np.random.SeedSequence([self.identity.seed, epoch])
             torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0] >> 1))
             n_batches, batches = self.batches(epoch)
@@ -133,20 +133,20 @@ class TrainingLoop:
                     group["lr"] = self.recipe.rate(epoch, share)
                 loss, size, good = self._step(batch, epoch, step)
                 total, right, n = total + size * loss, right + good, n + size
-                self._include(epoch, step, n_batches)
+                self._update_average(epoch, step, n_batches)
                 bar.advance(size)
         if (average := self._average_after(epoch + 1)) is not None:
-            self.settle(average)
+            self.update_statistics(average)
         numbers = total / n, right / n, time.perf_counter() - began
         for name, value in zip(HISTORY, numbers, strict=True):
             self.history[name].append(value)
 
     def _step(self, batch: Any, epoch: int, step: int) -> tuple[float, int, float]:
-        """Learn from a batch; return its mean loss, its size, and how many samples were right."""
+        """Do an optimizer step; return the mean loss, the size, and the number of right samples."""
         loss, size, right = self.loss(batch)
         loss_value = loss.item()
         if not math.isfinite(loss_value):
-            self._end()
+            self._restore_best()
             raise PinesyError(
                 f"the loss of step {step + 1} in epoch {epoch + 1} is {loss_value}: training "
                 f"diverges with the learning rate {self.recipe.rate(epoch):g}; take a smaller one. "
@@ -158,8 +158,8 @@ class TrainingLoop:
         return loss_value, size, right
 
     @torch.no_grad()
-    def _include(self, epoch: int, step: int, n_batches: int) -> None:
-        """Take the weights after a step into the equal average of those of all steps before."""
+    def _update_average(self, epoch: int, step: int, n_batches: int) -> None:
+        """Update the running mean of the weights with those after a step."""
         average = self._average_after(epoch + 1)
         if average is not None:
             before = (epoch - (self.recipe.average_from or 0)) * n_batches + step
@@ -169,7 +169,7 @@ class TrainingLoop:
                 mean.lerp_(parameter, 1 / (before + 1))
 
     def _average_after(self, epochs: int) -> nn.Module | None:
-        """Return the average if there is one after so many epochs."""
+        """Return the network of averaged weights, if the recipe averages by this epoch."""
         start = self.recipe.average_from
         return self.average if start is not None and epochs > start else None
 
@@ -181,10 +181,10 @@ class TrainingLoop:
             return self.done
         return max(range(len(scores)), key=lambda i: (scores[i], i))
 
-    def _keep(self) -> None:
-        """Judge the network as it is, and keep it if it is as good as the best."""
+    def _keep_best(self) -> None:
+        """Score the network, and keep its weights if they are at least as good as the best."""
         current = self._average_after(self.done) or self.network
-        score = self.judge(current)
+        score = self.score(current)
         if score is not None:
             self.history.setdefault(SCORES, []).append(score)
         if self.best == self.done:
@@ -195,22 +195,22 @@ class TrainingLoop:
         best = self.best_weights if SCORES in self.history else None
         write_checkpoint(path, *state, self._average_after(self.done), best)
 
-    def _end(self) -> None:
-        """Give the network what was kept, ready to predict."""
+    def _restore_best(self) -> None:
+        """Load the best weights into the network, and set it to evaluation mode."""
         self.network.load_state_dict(self.best_weights)
         self.network.eval()
 
 
 @dataclass(frozen=True)
 class History:
-    """What happened in each epoch.
+    """The history of a training, with a number for each epoch.
 
     Attributes
     ----------
-    losses : mean cross-entropy of an image
-    accuracies : share of the images that were read as labelled (with dropout, before the step)
-    seconds : time that it took
-    resumed : how many of the epochs a checkpoint had already
+    losses : the mean cross-entropy
+    accuracies : the training accuracy (with dropout, before the step)
+    seconds : the time
+    resumed : the number of epochs that a checkpoint already had
     """
 
     losses: tuple[float, ...]
@@ -229,11 +229,11 @@ def train(
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
 ) -> History:
-    """Train a network in place, from the weights it has; it is left ready to predict.
+    """Train a network in place, from its current weights; it ends in evaluation mode.
 
     The order of the images, their augmentation and the dropout of an epoch depend on `seed` and
-    the epoch only, so that training that goes on from a checkpoint gives the same bits as training
-    at one go (on the same machine, with as many threads).
+    the epoch only, so that training that resumes from a checkpoint gives the same bits as training
+    without interruption (on the same machine, with as many threads).
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def train(
     seed = check_integer(seed, "seed")
     inputs = images if isinstance(images, Tensor) else preprocess(images)
     classes = check_labels(labels, network, inputs)
-    if recipe.batch == 1 and _normalisations(network):
+    if recipe.batch == 1 and _batch_norms(network):
         raise DomainError("batch is 1, and the network's batch normalisation needs at least 2")
     array = images.cpu().numpy() if isinstance(images, Tensor) else images
     identity = Identity(repr(network), recipe, seed, data_fingerprint(array, labels))
@@ -278,10 +278,10 @@ class _LabelTraining(TrainingLoop):
     classes: Tensor
 
     def batches(self, epoch: int) -> tuple[int, Iterable[tuple[Tensor, Tensor]]]:
-        """Return inputs with their labels, in an order that the seed and the epoch decide."""
+        """Return the number of batches, and batches of inputs with labels, in random order."""
         rng = np.random.default_rng([self.identity.seed, epoch, 1])
         self.order = torch.randperm(len(self.inputs))
-        indices = _batches(self.order, self.recipe.batch)
+        indices = _split_batches(self.order, self.recipe.batch)
         strength = self.recipe.strength(epoch)
         inputs = (self.inputs[rows] for rows in indices)
         augmented = (augment(x, rng, strength) if strength else x for x in inputs)
@@ -296,28 +296,28 @@ class _LabelTraining(TrainingLoop):
         return nn.functional.cross_entropy(scores, targets), len(targets), right
 
     @torch.no_grad()
-    def settle(self, average: nn.Module) -> None:
+    def update_statistics(self, average: nn.Module) -> None:
         """Set the means and variances of batch normalisation to those of images, without dropout.
 
         An average of weights cannot have the average of their statistics.
         """
-        layers = _normalisations(average)
+        layers = _batch_norms(average)
         average.eval()
         for layer in layers:
             layer.reset_running_stats()
             layer.momentum = None  # an equal average over the batches
             layer.train()
-        for rows in _batches(self.order[:N_STATISTICS], self.recipe.batch) if layers else ():
+        for rows in _split_batches(self.order[:N_STATISTICS], self.recipe.batch) if layers else ():
             average(self.inputs[rows].to(device_of(average)))
         average.eval()
 
 
-def _normalisations(network: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
+def _batch_norms(network: nn.Module) -> list[nn.modules.batchnorm._BatchNorm]:
     return [m for m in network.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
 
 
-def _batches(order: Tensor, size: int) -> list[Tensor]:
-    """Cut an order into batches; one image left over, too few to normalise, joins the last."""
+def _split_batches(order: Tensor, size: int) -> list[Tensor]:
+    """Split an order into batches; a last batch of one image, too small to normalise, is joined."""
     batches = list(torch.split(order, size))
     if len(batches) > 1 and len(batches[-1]) == 1 and size > 1:
         batches[-2:] = [torch.cat(batches[-2:])]

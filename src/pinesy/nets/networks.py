@@ -1,4 +1,4 @@
-"""The networks of the paper, what networks make of images, with how many threads, and as ONNX."""
+"""The networks of the paper, predictions of networks, threads, and export to ONNX."""
 
 import logging
 import warnings
@@ -47,7 +47,7 @@ class PaperCNN(_CNN):
     Parameters
     ----------
     classes : 10 for Addition-k, 4 and 9 for Sudoku
-    seed : makes the first weights; by default PyTorch's own generator does
+    seed : of the initial weights; by default PyTorch's generator draws them
 
     Examples
     --------
@@ -114,7 +114,7 @@ class DeepSoftLogCNN(_CNN):
 
 
 def preprocess(images: npt.NDArray[Any]) -> Tensor:
-    """Return images as networks take them: ``(x / 255 - 0.1307) / 0.3081``.
+    """Return standardised images, the input of networks: ``(x / 255 - 0.1307) / 0.3081``.
 
     Parameters
     ----------
@@ -135,15 +135,14 @@ def preprocess(images: npt.NDArray[Any]) -> Tensor:
 
 
 def device_of(network: nn.Module) -> torch.device:
-    """Return where the parameters of a network are; one without any is on the CPU."""
+    """Return the device of a network's parameters; the CPU if it has none."""
     return next((parameter.device for parameter in network.parameters()), torch.device("cpu"))
 
 
 def scores_of(network: nn.Module, x: Tensor, name: str = "", inputs_name: str = "images") -> Tensor:
-    """Return what a network, which may be called something, makes of images or other inputs.
+    """Return the scores (n, classes) of a network for images or other inputs.
 
-    A network of anyone's own may be made for others, or give something else than scores: that
-    raises `DataError`.
+    Raises `DataError`, with `name` for the network, if it fails or returns anything else.
     """
     name, form = name or type(network).__name__, tuple(x.shape)
     try:
@@ -166,8 +165,8 @@ def scores_of(network: nn.Module, x: Tensor, name: str = "", inputs_name: str = 
 
 
 @contextmanager
-def predicting(network: nn.Module, mode: Any = torch.inference_mode) -> Iterator[None]:
-    """Use a network without dropout and gradients in the block; its mode is then as it was."""
+def evaluation_mode(network: nn.Module, mode: Any = torch.inference_mode) -> Iterator[None]:
+    """Use a network without dropout and gradients in the block; then restore its mode."""
     was_training = network.training
     network.eval()
     try:
@@ -178,8 +177,8 @@ def predicting(network: nn.Module, mode: Any = torch.inference_mode) -> Iterator
 
 
 def count_classes(network: nn.Module, inputs: Tensor | None = None) -> int:
-    """Return the number of classes of a network, for images or other inputs; its mode stays."""
-    with predicting(network):
+    """Return the number of classes that a network predicts for images or other inputs."""
+    with evaluation_mode(network):
         x = torch.zeros(1, 1, SIDE, SIDE) if inputs is None else inputs
         return scores_of(network, x).shape[1]
 
@@ -202,13 +201,13 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
 
     Parameters
     ----------
-    network : as it is; it is used without dropout, and its mode is not changed
+    network : used without dropout; its mode is not changed
     images : uint8 array (n, 28, 28)
-    batch : how many images are read at once
+    batch : the number of images of a batch
 
     Returns
     -------
-    probabilities : array (n, classes); each row has the sum 1
+    probabilities : array (n, classes); each row sums to 1
 
     Examples
     --------
@@ -224,7 +223,7 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
     check_images(images)
     if not len(images):
         raise DataError("there are no images to predict")
-    with predicting(network):
+    with evaluation_mode(network):
         parts = [
             scores_of(network, preprocess(images[start : start + batch])).double().softmax(1)
             for start in range(0, len(images), batch)
@@ -234,11 +233,11 @@ def predict_proba(network: nn.Module, images: npt.NDArray[Any], batch: int = 100
 
 @contextmanager
 def using_threads(n: int | None = None) -> Iterator[int]:
-    """Let PyTorch work with `n` threads in the block; give how many it has.
+    """Let PyTorch use `n` threads in the block; yield their number.
 
     Parameters
     ----------
-    n : by default as many as PyTorch takes, one for each core
+    n : by default PyTorch's own number, one for each core
 
     Examples
     --------
@@ -255,12 +254,12 @@ def using_threads(n: int | None = None) -> Iterator[int]:
 
 
 def onnx_model(network: nn.Module, opset: int) -> Any:
-    """Return a network as PyTorch exports it to ONNX, for any number of images."""
+    """Return a network exported to ONNX by PyTorch, for any number of images."""
     with needing("onnx", "writing a network as ONNX needs"):
         import onnxscript  # noqa: F401  (PyTorch's exporter needs it)
     images = torch.zeros(2, 1, SIDE, SIDE, device=device_of(network))
     try:
-        with predicting(network, torch.no_grad), _quietly():
+        with evaluation_mode(network, torch.no_grad), _no_warnings():
             program = torch.onnx.export(
                 network,
                 (images,),
@@ -280,8 +279,8 @@ def onnx_model(network: nn.Module, opset: int) -> Any:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """Hear nothing of the exporter's notices in the block."""
+def _no_warnings() -> Iterator[None]:
+    """Suppress warnings and log messages of the exporter in the block."""
     level = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

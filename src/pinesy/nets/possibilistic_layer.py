@@ -1,4 +1,4 @@
-"""A cascade as a PyTorch layer: gradients of what is inferred, down to the network."""
+"""A cascade as a PyTorch layer, with gradients of inputs and parameters."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -13,11 +13,11 @@ from pinesy._common.validation import FloatArray, check_known
 from pinesy.exceptions import DataError, ShapeError, UnknownAttributeError
 from pinesy.nets.differentiable_transforms import (
     checked_probabilities,
-    same_sizes,
-    with_value,
+    names_by_size,
+    replace_value,
 )
 from pinesy.nets.engine_functions import Engine, infer_columns
-from pinesy.nets.rule_set_groups import GroupLayer, grouped_rule_sets, rule_set_structure
+from pinesy.nets.rule_set_groups import GroupLayer, group_rule_sets, rule_set_structure
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -28,23 +28,23 @@ class PossibilisticLayer(nn.Module):
     """Infers as `Cascade.infer` does, to the same bits in float64, and has gradients.
 
     ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))`` [eq:redFP], rule set
-    after rule set. The gradient of a degree is spread over inputs and parameters that are equal to
-    it; how it is shared among several depends on how the rules are compiled (docs/gradients.md). On
-    the processor the engine infers and goes back; on other devices, and in graphs that are compiled
-    or exported, rule sets of one shape and depth are inferred at one go.
+    after rule set. The gradient of a degree is shared among the inputs and parameters that attain
+    it; the shares depend on how the rules are compiled (docs/gradients.md). On the CPU the engine
+    does the forward and the backward pass; on other devices, and in compiled or exported graphs,
+    rule sets of the same structure and depth are inferred together.
 
     Parameters
     ----------
     rules : a `Cascade` or a `RuleSet`
-    outputs : what is inferred; by default the attributes that no premise uses
+    outputs : the attributes to infer; by default those that no premise uses
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs are probabilities
         (such as a softmax gives); by default they are possibilities
     trainable : whether `s` and `r` are parameters of the layer, clamped to [0, 1], or fixed
 
     Attributes
     ----------
-    inputs, outputs : the attributes that it takes and gives
-    s, r : if it is trainable, the parameters of all rules, in the order of `trained`
+    inputs, outputs : the input and output attributes
+    s, r : if trainable, the parameters of all rules, in the order of `trained`
     trained : the rule sets whose parameters are trained
 
     Examples
@@ -77,7 +77,7 @@ class PossibilisticLayer(nn.Module):
         if transform is not None:
             transformation = as_transform(transform)
             self.transform, self._transform = transformation.name, transformation.part("torch")
-        unknown = _unknowns(cascade) if trainable else {}
+        unknown = _placeholders(cascade) if trainable else {}
         program = (cascade.with_parameters(unknown) if trainable else cascade).compile(outputs)
         self.inputs, self.outputs = program.inputs, program.outputs
         needed = cascade.needed([a.name for a in self.outputs])
@@ -87,11 +87,11 @@ class PossibilisticLayer(nn.Module):
         self._add_parameters(
             [rule_set for rule_set in needed if rule_set.output.name not in unknown]
         )
-        self.groups = nn.ModuleList(GroupLayer(g, self._first) for g in grouped_rule_sets(needed))
+        self.groups = nn.ModuleList(GroupLayer(g, self._first) for g in group_rule_sets(needed))
         self.register_load_state_dict_pre_hook(_check_state)  # type: ignore[no-untyped-call]
 
     def _add_parameters(self, fixed: Sequence[RuleSet]) -> None:
-        """Keep the parameters of all rules, of the trained ones first."""
+        """Register the parameters of all rules, those of trained rule sets first."""
         names = [rule_set.output.name for rule_set in (*self.trained, *fixed)]
         sizes = [len(rule_set) for rule_set in (*self.trained, *fixed)]
         self._first = dict(zip(names, accumulate(sizes, initial=0), strict=False))
@@ -106,65 +106,56 @@ class PossibilisticLayer(nn.Module):
         Parameters
         ----------
         inputs : by name, tensors (n, values) of possibilities, or of probabilities if the
-            layer has a transformation; the numbers in them are checked only on the processor, and
-            degrees only where the engine infers
+            layer has a transformation; probabilities are checked only on the CPU, and degrees only
+            where the engine infers
         """
         values = checked_inputs(inputs, self.inputs, self.rules.inputs)
-        on_processor = self._is_plain(values)
+        on_cpu = all(tensor.device.type == "cpu" for tensor in values.values())
+        use_engine = on_cpu and not torch.compiler.is_compiling()
         if self.transform is not None:
-            values = self._transformed(values, on_processor)
-        if on_processor:
-            return self._by_engine(values)
-        s, r = self._all_parameters()
+            values = self._transform_inputs(values, check=use_engine)
+        if use_engine:
+            return self._infer_by_engine(values)
+        s, r = self._fixed
+        if self.trained:
+            s, r = torch.cat([_clamp(self.s), s]), torch.cat([_clamp(self.r), r])
         for group in self.groups:
             values.update(group(values, s, r))
         return {a.name: values[a.name] for a in self.outputs}
 
-    def _by_engine(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        parameters = torch.cat([_unit(self.s), _unit(self.r)]) if self.trained else None
+    def _infer_by_engine(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        parameters = torch.cat([_clamp(self.s), _clamp(self.r)]) if self.trained else None
         joined = torch.cat([values[a.name] for a in self.inputs], dim=1)
         out = infer_columns(joined, parameters, self._engine)
-        # Split at one go: the gradient of a slice is as large as what it was taken from.
+        # One split: the gradient of a slice would be as large as the whole tensor.
         parts = torch.split(out, [len(a.domain) for a in self.outputs], dim=1)
         return {a.name: part for a, part in zip(self.outputs, parts, strict=True)}
 
-    def _all_parameters(self) -> tuple[Tensor, Tensor]:
-        """Return `s` and `r` of all rules, as groups count them."""
-        s, r = self._fixed
-        if not self.trained:
-            return s, r
-        return torch.cat([_unit(self.s), s]), torch.cat([_unit(self.r), r])
-
-    def _transformed(self, values: Mapping[str, Tensor], check: bool) -> dict[str, Tensor]:
-        """Return possibilities for probabilities, domains of one size together."""
+    def _transform_inputs(self, values: Mapping[str, Tensor], check: bool) -> dict[str, Tensor]:
+        """Return the possibilities of probabilities; domains of the same size are stacked."""
         degrees: dict[str, Tensor] = {}
-        for names in same_sizes(values):
+        for names in names_by_size(values):
             rows = torch.stack([values[name] for name in names], dim=1)
             rows = checked_probabilities(rows, names) if check else rows
             possible = self._transform(rows)
             degrees.update(zip(names, possible.unbind(dim=1), strict=True))
         return degrees
 
-    def _is_plain(self, values: Mapping[str, Tensor]) -> bool:
-        """Return whether all tensors are on the processor, and no graph is compiled."""
-        on_processor = all(tensor.device.type == "cpu" for tensor in values.values())
-        return on_processor and not torch.compiler.is_compiling()
-
     @torch.no_grad()
     def project(self) -> None:
-        """Bring the trainable parameters back into [0, 1]; call it after each step of an optimiser.
+        """Clamp the trainable parameters to [0, 1]; call it after each step of an optimiser.
 
-        Outside they count as 0 or 1, but their gradient goes on: where most samples push the same
-        way they would drift off, and not find back for the others.
+        Outside [0, 1] they count as 0 or 1, but keep their gradient: without clamping they could
+        drift far outside, and take many steps to return.
         """
         for parameter in self.parameters():
             parameter.clamp_(0.0, 1.0)
 
     def learned(self) -> Cascade:
-        """Return the cascade with the parameters that the layer has now."""
+        """Return the cascade with the current parameters of the layer."""
         if not self.trained:
             return self.rules
-        s, r = (_unit(z.detach()).double().cpu().numpy() for z in (self.s, self.r))
+        s, r = (_clamp(z.detach()).double().cpu().numpy() for z in (self.s, self.r))
         return self.rules.with_parameters(
             {
                 name: (s[first : first + len(rule_set)], r[first : first + len(rule_set)])
@@ -179,7 +170,7 @@ def checked_inputs(
 ) -> dict[str, Tensor]:
     """Return the tensors (n, values) of the inputs that a layer needs, or raise an error.
 
-    All inputs of the rules, which are `known`, may be there too.
+    Inputs of the rules that the layer does not need, but which are `known`, are ignored.
     """
     names = dict.fromkeys(a.name for a in known)
     for name in inputs:
@@ -207,11 +198,11 @@ def checked_inputs(
     return {a.name: inputs[a.name] for a in needed}
 
 
-def _unknowns(cascade: Cascade) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Return numbers in the place of all parameters, by which a program's constants are known.
+def _placeholders(cascade: Cascade) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return placeholders `s` and `r` for the parameters of each rule set, by output.
 
-    They all differ, and none is 0 or 1, so that the program is right for any parameters. The rules
-    of formulas have no parameters to set.
+    They identify the constants of a program: all differ, and none is 0 or 1, so that the program is
+    correct for any parameters. The rules of formulas have no parameters.
     """
     rule_sets = [rule_set for rule_set in cascade.order if rule_set.output.formula is None]
     lengths = np.repeat([len(rule_set) for rule_set in rule_sets], 2)
@@ -221,18 +212,18 @@ def _unknowns(cascade: Cascade) -> dict[str, tuple[FloatArray, FloatArray]]:
 
 
 def _parameters(rule_sets: Sequence[RuleSet]) -> Tensor:
-    """Return `s` and `r` (2, rules) of rule sets, one after the other."""
+    """Return the concatenated `s` and `r` of rule sets as a tensor (2, rules)."""
     pairs = [np.stack([rule_set.s, rule_set.r]) for rule_set in rule_sets]
     return torch.from_numpy(np.concatenate([np.empty((2, 0)), *pairs], axis=1))
 
 
-def _unit(z: Tensor) -> Tensor:
-    """Return parameters brought into [0, 1]; the gradient is as if they were there already."""
-    return with_value(z, z.clamp(0.0, 1.0))
+def _clamp(z: Tensor) -> Tensor:
+    """Return parameters clamped to [0, 1], with the gradient of the identity."""
+    return replace_value(z, z.clamp(0.0, 1.0))
 
 
 def _rules_id(rule_sets: Sequence[RuleSet]) -> Tensor:
-    """Return a number that other rules than these do not have, whatever their parameters."""
+    """Return a hash of the structure and names of rule sets, without their parameters."""
     structure = [
         (s.output.name, [a.name for a in s.inputs], rule_set_structure(s)) for s in rule_sets
     ]
@@ -240,7 +231,7 @@ def _rules_id(rule_sets: Sequence[RuleSet]) -> Tensor:
 
 
 def _check_state(layer: PossibilisticLayer, state: Mapping[str, Any], prefix: str, *_: Any) -> None:
-    """Refuse the state of a layer of other rules, before anything of it is taken."""
+    """Raise `DataError` for the state dict of a layer of other rules, before it is loaded."""
     if any(key.startswith(f"{prefix}groups.") for key in state):
         raise DataError(
             "the state is that of a PossibilisticLayer of an earlier version, which held the "

@@ -1,4 +1,4 @@
-"""Recipes: how a network is trained, on images that are moved, turned and bent at random."""
+"""Recipes of training, and random augmentation of images."""
 
 import json
 import math
@@ -16,17 +16,17 @@ from pinesy.nets.networks import DEVIATION, MEAN, SIDE
 
 OPTIMIZERS = {"adadelta": torch.optim.Adadelta, "adamw": torch.optim.AdamW}
 SCHEDULES = ("constant", "cosine", "one-cycle", "step")
-#: One cycle: the share of it in which the rate rises, and the part of the highest it begins with.
+#: One cycle: the share of the warm-up, and the first rate as a share of the highest.
 RISE, BEGINNING = 0.2, 0.04
-#: Fields that came later: left out of the JSON at their defaults, so that old checkpoints fit.
+#: Later fields: omitted from the JSON at their defaults, so that old checkpoints stay valid.
 LATER: dict[str, object] = {"augment": 0.0, "augment_until": None, "average_from": None}
 #: Bounds of the angle (radians), the scale and the two shifts (shares of the side), at strength 1.
 BOUNDS = np.array([np.deg2rad(10.0), 0.1, 0.07, 0.07])
-#: The displacements are drawn at KNOTS x KNOTS places, with a deviation of so many pixels.
-KNOTS, BEND = 5, 0.9
-#: A scale of 0 is reached at 10; digits are no longer legible long before.
+#: Displacements are drawn at KNOTS x KNOTS points, with this standard deviation in pixels.
+KNOTS, DISPLACEMENT = 5, 0.9
+#: The strongest augmentation.
 STRONGEST = 4.0
-#: What `preprocess` makes of a black pixel.
+#: A black pixel after `preprocess`.
 BLACK = -MEAN / DEVIATION
 
 
@@ -42,12 +42,12 @@ class Recipe:
         `eta_min` in `t_max` epochs (and up again in as many); or ``"one-cycle"``, from step to
         step: up from 4 % in the first fifth of `t_max` epochs, then along a cosine down to
         `eta_min`, where it stays
-    batch : images a step
-    epochs : how often each image is seen
+    batch : the number of images of a step
+    epochs : the number of passes over all images
     weight_decay : of the optimizer
     gamma, t_max, eta_min : of the schedule
-    augment : how strongly images are moved, turned and bent at random in training, from 0 (not at
-        all) to 4; see `pinesy.nets.recipes.augment`
+    augment : the strength of random augmentation in training, from 0 (none) to 4; see
+        `pinesy.nets.recipes.augment`
     augment_until : the epoch, counted from 0, from which on images are seen as they are, so that
         the network ends with images as it will read them; by default there is none
     average_from : the epoch, counted from 0, from which on the mean of the weights after each step
@@ -89,7 +89,7 @@ class Recipe:
         check_number(self.augment, "augment", most=STRONGEST)
 
     def strength(self, epoch: int) -> float:
-        """Return how strongly images are augmented in an epoch, counted from 0."""
+        """Return the strength of augmentation in an epoch, counted from 0."""
         is_over = self.augment_until is not None and epoch >= self.augment_until
         return 0.0 if is_over else self.augment
 
@@ -104,15 +104,12 @@ class Recipe:
             share = (1 + math.cos(math.pi * epoch / self.t_max)) / 2
             return self.eta_min + (self.learning_rate - self.eta_min) * share
         if self.schedule == "one-cycle":
-            return self._cycle(min((epoch + progress) / self.t_max, 1.0))
+            time = min((epoch + progress) / self.t_max, 1.0)
+            if time < RISE:
+                return self.learning_rate * (BEGINNING + (1 - BEGINNING) * time / RISE)
+            share = (1 + math.cos(math.pi * (time - RISE) / (1 - RISE))) / 2
+            return self.eta_min + (self.learning_rate - self.eta_min) * share
         return self.learning_rate
-
-    def _cycle(self, time: float) -> float:
-        """Return the rate of one cycle at a time from 0 to 1."""
-        if time < RISE:
-            return self.learning_rate * (BEGINNING + (1 - BEGINNING) * time / RISE)
-        share = (1 + math.cos(math.pi * (time - RISE) / (1 - RISE))) / 2
-        return self.eta_min + (self.learning_rate - self.eta_min) * share
 
     def make_optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
         """Return the optimizer of a network's parameters."""
@@ -174,9 +171,9 @@ BETTER_EYE = Recipe(
 
 
 def augment(pixels: Tensor, rng: np.random.Generator, strength: float = 1.0) -> Tensor:
-    """Return the images, each moved, turned, scaled and bent at random.
+    """Return the images with a random affine transformation and elastic deformation each.
 
-    At strength 1 an image is turned by up to 10 degrees, scaled by up to 10 %, moved by up to 7 %
+    At strength 1 an image is rotated by up to 10 degrees, scaled by up to 10 %, moved by up to 7 %
     of its side each way, and its pixels are displaced by a smooth field: normal displacements of
     0.9 pixels on a coarse grid of 5 x 5 places, and bicubic interpolation between them. All this
     is one resampling. What comes in at the edges is black.
@@ -202,14 +199,16 @@ def augment(pixels: Tensor, rng: np.random.Generator, strength: float = 1.0) -> 
         )
     if strength == 0:
         return pixels
-    grid = affine_grids(len(pixels), rng, strength * BOUNDS) + _bends(len(pixels), rng, strength)
+    grid = affine_grids(len(pixels), rng, strength * BOUNDS) + _displacements(
+        len(pixels), rng, strength
+    )
     # Outside the image grid_sample sees 0, so that black has to be 0 for it.
     moved = grid_sample(pixels - BLACK, grid.to(pixels.device), align_corners=False)
     return moved + BLACK
 
 
 def affine_grids(n: int, rng: np.random.Generator, bounds: FloatArray) -> Tensor:
-    """Return where the pixels of turned, scaled and moved images come from: (n, 28, 28, 2).
+    """Return sampling grids (n, 28, 28, 2) of random affine transformations.
 
     Coordinates go from -1 to 1, to the right and down, so that the side is 2.
     """
@@ -221,9 +220,9 @@ def affine_grids(n: int, rng: np.random.Generator, bounds: FloatArray) -> Tensor
     return affine_grid(torch.from_numpy(maps), [n, 1, SIDE, SIDE], align_corners=False)
 
 
-def _bends(n: int, rng: np.random.Generator, strength: float) -> Tensor:
+def _displacements(n: int, rng: np.random.Generator, strength: float) -> Tensor:
     """Return smooth random displacements (n, 28, 28, 2); the side of an image is 2."""
     drawn = rng.standard_normal((n, 2, KNOTS, KNOTS), dtype=np.float32)
-    knots = torch.from_numpy(drawn) * (strength * BEND * 2 / SIDE)
+    knots = torch.from_numpy(drawn) * (strength * DISPLACEMENT * 2 / SIDE)
     field = interpolate(knots, size=(SIDE, SIDE), mode="bicubic", align_corners=True)
     return field.permute(0, 2, 3, 1)

@@ -1,4 +1,4 @@
-"""Rules as a PyTorch layer, in any semantics: from probabilities of inputs to those of outputs."""
+"""Rules as a PyTorch layer, in any semantics, from probabilities of inputs to outputs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -29,17 +29,17 @@ class RuleLayer(nn.Module):
     Parameters
     ----------
     rules : a `Cascade` or a `RuleSet`; without uncertainty, unless the semantics takes it
-    outputs : what is inferred; by default the attributes that no premise uses
+    outputs : the attributes to infer; by default those that no premise uses
     semantics : ``"possibilistic"``, ``"probabilistic"``, ``"most probable explanation"``,
         ``"goedel"``, or one that is registered and has a layer
-    transform : of a semantics that reads possibilities
-    largest : the most entries of a table that joins attributes which loops tie together
+    transform : of probabilities into possibilities, for semantics of possibilities
+    largest : the largest size of a joint table of attributes, where dependencies have cycles
 
     Attributes
     ----------
-    inputs, outputs : the attributes that it takes and gives
-    semantics : its name
-    module : the layer that the semantics brings; None where tables of rules are summed out
+    inputs, outputs : the input and output attributes
+    semantics : the name of the semantics
+    module : the layer of the semantics; None if it works by variable elimination
 
     Examples
     --------
@@ -102,9 +102,9 @@ class RuleLayer(nn.Module):
         return {a.name: weights[a.name] for a in self.outputs}
 
     def as_probabilities(self, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return what was inferred as probabilities (n, values).
+        """Return the outputs of the layer as probabilities (n, values), by name.
 
-        They are the antipignistic inverse of possibilities; weights are divided by their sum.
+        They are the antipignistic inverse of possibilities, or weights divided by their sum.
         """
         return {name: self.probabilities_of(rows) for name, rows in outputs.items()}
 
@@ -119,12 +119,12 @@ class RuleLayer(nn.Module):
     ) -> Tensor:
         """Return the logarithm (n,) of the weight of all worlds that agree with all answers.
 
-        In the probabilistic semantics that is the likelihood. Products are rescaled on the way, in
-        float64, so that those of hundreds of inputs do not vanish. -inf where no world agrees.
+        In the probabilistic semantics that is the log likelihood. Products are rescaled, in
+        float64, so that hundreds of factors do not underflow. It is -inf if no world agrees.
 
         Parameters
         ----------
-        probabilities : as `forward` takes them
+        probabilities : as in `forward`
         answers : by name, weights (n, values) of the answers' values: 1 for a right one, else 0
         """
         if self.module is not None:
@@ -145,7 +145,7 @@ class RuleLayer(nn.Module):
         return log.to(next(iter(probabilities.values())).dtype)
 
     def _degrees(self, probabilities: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return the inputs as the semantics reads them."""
+        """Return the possibilities or probabilities of the inputs, as the semantics needs them."""
         known = checked_inputs(probabilities, self.inputs, self.rules.inputs)
         for name, p in known.items():
             cure = ": apply a softmax to raw scores first"
@@ -155,7 +155,7 @@ class RuleLayer(nn.Module):
         return {name: p / p.sum(dim=1, keepdim=True) for name, p in known.items()}
 
     def _operations(self, degrees: Mapping[str, Tensor]) -> "TorchWeights":
-        """Return the operations on tensors of this type and device, with their constants."""
+        """Return the cached semiring operations for this dtype and device."""
         like = next(iter(degrees.values()))
         key = (like.dtype, like.device)
         if key not in self._ops:
@@ -168,7 +168,9 @@ class TorchWeights:
 
     def __init__(self, semiring: Semiring, dtype: torch.dtype, device: torch.device) -> None:
         self.semiring, self._dtype, self._device = semiring, dtype, device
-        self._known: dict[int, tuple[Any, Tensor]] = {}  # an array is held so that its id stays
+        self._known: dict[
+            int, tuple[Any, Tensor]
+        ] = {}  # an array is stored so that its id stays unique
 
     def constant(self, array: FloatArray) -> Tensor:
         """Return a table that does not depend on samples."""
@@ -181,11 +183,11 @@ class TorchWeights:
         return self._known[id(array)][1]
 
     def times(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return the products."""
+        """Return the products of the semiring."""
         return x * y if self.semiring.multiplies else torch.minimum(x, y)
 
     def total(self, x: Tensor) -> Tensor:
-        """Return the sum along axis 1; the largest share the gradient if they are several."""
+        """Return the sum of the semiring along axis 1; tied maxima share the gradient."""
         return x.sum(dim=1) if self.semiring.adds else x.amax(dim=1)
 
     def take(self, x: Tensor, index: Indices, axis: int) -> Tensor:
@@ -193,7 +195,7 @@ class TorchWeights:
         return x.index_select(axis, self._tensor(index, torch.int64))
 
     def group(self, x: Tensor, grouping: Grouping) -> Tensor:
-        """Return the sums (n, classes) of values (n, values)."""
+        """Return the sums (n, groups) of the semiring over groups of values (n, values)."""
         of = self._tensor(grouping.of, torch.int64)
         empty = x.new_zeros(len(x), len(grouping.starts))
         if self.semiring.adds:
@@ -205,12 +207,12 @@ class TorchWeights:
         return x.permute(*axes)
 
     def rescale(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return weights divided by the largest one of each sample, and its logarithm."""
+        """Return weights divided by the maximum of each sample, and the logarithm of that."""
         top = x.detach().reshape(len(x), -1).amax(dim=1)
         top = torch.where(top > 0.0, top, 1.0)
         return x / top.reshape(-1, *[1] * (x.ndim - 1)), top.log()
 
     def rescale_to_one(self, x: Tensor) -> Tensor:
-        """Return weights (n, values) divided by the largest one of each sample, if there is one."""
+        """Return weights (n, values) divided by the maximum of each sample, unless it is 0."""
         top = x.amax(dim=1, keepdim=True)
         return x / torch.where(top > 0.0, top, 1.0)

@@ -1,7 +1,7 @@
-"""Rule sets in operations of PyTorch, for other devices and for graphs that are compiled.
+"""Rule sets as PyTorch operations, for GPUs and for compiled graphs.
 
-Rule sets of one shape are inferred together, and nothing of the size of samples times cells times
-rules is ever formed.
+Rule sets of the same structure are inferred together, without any tensor of the size of samples
+times cells times rules.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -17,44 +17,47 @@ from pinesy._common.masks import positions
 from pinesy._common.names import column_slices
 from pinesy.rulebase.rule_set import RuleSet
 
-#: The operands a sample that are brought together at a time.
+#: The number of operands of a sample that are gathered at a time.
 OPERANDS = 4096
-#: Beyond all degrees: what fills up short rows never attains a maximum or minimum.
+#: Outside [0, 1]: the padding of short rows never attains a maximum or minimum.
 BELOW, ABOVE = -1.0, 2.0
 
 
 def rule_set_structure(rule_set: RuleSet) -> Hashable:
-    """Return all of a rule set but names and parameters."""
+    """Return the structure of a rule set: sizes, premises and conclusions, without names."""
     kind = rule_set.unit.structure(set())
     return (*kind.sizes, kind.output_size), kind.premises, kind.conclusions
 
 
-def grouped_rule_sets(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
-    """Return rule sets, given in an order of inference, in groups that come after what they use.
+def group_rule_sets(order: Sequence[RuleSet]) -> list[list[RuleSet]]:
+    """Group rule sets that have the same structure and do not depend on each other.
 
-    Those of a group have one shape, and do not depend on each other.
+    Rule sets are in an order of inference, and so are the groups that are returned.
 
     Examples
     --------
     >>> from pinesy.problems import addition, sudoku
-    >>> len(grouped_rule_sets(addition(2).order))
+    >>> len(group_rule_sets(addition(2).order))
     7
-    >>> [len(group) for group in grouped_rule_sets(sudoku(4).order)]
+    >>> [len(group) for group in group_rule_sets(sudoku(4).order)]
     [56, 1]
     """
-    levels: dict[str, int] = {}
+    depths: dict[str, int] = {}
     groups: dict[tuple[int, Hashable], list[RuleSet]] = {}
     for rule_set in order:
-        level = 1 + max(levels.get(a.name, 0) for a in rule_set.inputs)
-        levels[rule_set.output.name] = level
-        groups.setdefault((level, rule_set_structure(rule_set)), []).append(rule_set)
+        depth = 1 + max(depths.get(a.name, 0) for a in rule_set.inputs)
+        depths[rule_set.output.name] = depth
+        groups.setdefault((depth, rule_set_structure(rule_set)), []).append(rule_set)
     return [groups[key] for key in sorted(groups, key=itemgetter(0))]
 
 
 class GroupLayer(nn.Module):
-    """Infers with a group of rule sets of one shape; G is their number, the last dimension.
+    """Infers with a group of G rule sets of the same structure; G is the last dimension of tensors.
 
-    The parameters of a set begin, among all, at the `first` of its output's name.
+    Parameters
+    ----------
+    group : the rule sets
+    first : by the name of a set's output, the index of its first rule among all parameters
     """
 
     columns: Tensor
@@ -70,20 +73,20 @@ class GroupLayer(nn.Module):
         self._add_premises(group[0])
         partition, n = group[0].partition, len(group[0].rules)  # the same for all sets
         signs, rules = torch.from_numpy(partition.signs.copy()), torch.arange(n)
-        self._keep("sides", torch.where(signs, rules, rules + n))
-        self._keep("cell_of", torch.from_numpy(partition.cell_of.copy()))
+        self._add_buffer("sides", torch.where(signs, rules, rules + n))
+        self._add_buffer("cell_of", torch.from_numpy(partition.cell_of.copy()))
         starts = torch.tensor([first[name] for name in self._names])
-        self._keep("parameters_at", rules[:, None] + starts)
+        self._add_buffer("parameters_at", rules[:, None] + starts)
 
-    def _keep(self, name: str, tensor: Tensor) -> None:
-        """Hold what follows from the rules: it goes to other devices, but is no state."""
+    def _add_buffer(self, name: str, tensor: Tensor) -> None:
+        """Register a buffer that moves to other devices but is not in the state dict."""
         self.register_buffer(name, tensor, persistent=False)
 
     def _add_premises(self, rule_set: RuleSet) -> None:
-        """Keep the columns of each proposition and of its negation, and each rule's propositions.
+        """Register the columns of each proposition and its negation, and each rule's propositions.
 
-        Shorter rows are filled up with the index after the last one. A proposition without values
-        has only a column of zeros, one with all values only a column of ones.
+        Short rows are padded with the index after the last one. A proposition without values has
+        only a column of zeros, one with all values only a column of ones.
         """
         premises = rule_set.unit.structure(set()).premises
         index_of = {p: i for i, p in enumerate(dict.fromkeys(chain.from_iterable(premises)))}
@@ -96,17 +99,19 @@ class GroupLayer(nn.Module):
             else [slices[i].start + v for v in positions(mask)]
             for i, mask in subsets
         ]
-        self._keep("columns", _padded(columns, zero + 2))
-        self._keep("premises", _padded(([index_of[p] for p in q] for q in premises), len(index_of)))
+        self._add_buffer("columns", _pad_rows(columns, zero + 2))
+        self._add_buffer(
+            "premises", _pad_rows(([index_of[p] for p in q] for q in premises), len(index_of))
+        )
 
     def forward(self, values: Mapping[str, Tensor], s: Tensor, r: Tensor) -> dict[str, Tensor]:
-        """Return what the sets of the group infer, with the parameters of all rules."""
+        """Return the degrees that the sets infer, by output, given `s` and `r` of all rules."""
         inputs = [torch.cat([values[name] for name in names], dim=1) for names in self._inputs]
-        pi = _filled(_filled(torch.stack(inputs, dim=2), 0.0), 1.0)
-        holds, fails = row_extremes(_filled(pi, BELOW), self.columns, True).chunk(2, dim=1)
+        pi = _append_column(_append_column(torch.stack(inputs, dim=2), 0.0), 1.0)
+        holds, fails = row_extremes(_append_column(pi, BELOW), self.columns, True).chunk(2, dim=1)
         # lambda = min_j pi(p_j), rho = max_j pi(not p_j)  [eq:pinegpiformulae]
-        lambdas = row_extremes(_filled(holds, ABOVE), self.premises, False)
-        rhos = row_extremes(_filled(fails, BELOW), self.premises, True)
+        lambdas = row_extremes(_append_column(holds, ABOVE), self.premises, False)
+        rhos = row_extremes(_append_column(fails, BELOW), self.premises, True)
         # alpha = max(s, lambda), beta = max(r, rho)  [eq:alphabeta]
         alphas = torch.maximum(s[self.parameters_at].to(lambdas.dtype), lambdas)
         betas = torch.maximum(r[self.parameters_at].to(lambdas.dtype), rhos)
@@ -116,13 +121,13 @@ class GroupLayer(nn.Module):
         return dict(zip(self._names, degrees.unbind(dim=2), strict=True))
 
 
-def _filled(tensor: Tensor, value: float) -> Tensor:
-    """Return a tensor (n, k, G) with one more column, of one value."""
+def _append_column(tensor: Tensor, value: float) -> Tensor:
+    """Return a tensor (n, k, G) with one more column, filled with a value."""
     return nn.functional.pad(tensor, (0, 0, 0, 1), value=value)
 
 
-def _padded(index_rows: Iterable[Sequence[int]], padding: int) -> Tensor:
-    """Return rows of indices as a table."""
+def _pad_rows(index_rows: Iterable[Sequence[int]], padding: int) -> Tensor:
+    """Return rows of indices of different lengths as a padded tensor."""
     rows = [torch.tensor(row) for row in index_rows]
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=padding)
 
@@ -130,8 +135,8 @@ def _padded(index_rows: Iterable[Sequence[int]], padding: int) -> Tensor:
 def row_extremes(x: Tensor, indices: Tensor, largest: bool) -> Tensor:
     """Return ``y[:, i] = max_j x[:, indices[i, j]]`` (n, rows, G), or the min if not `largest`.
 
-    Operands that attain it share its gradient evenly. Memory: some of the rows' operands at a time,
-    forwards and backwards, where they are brought together again.
+    Operands that attain it share its gradient evenly. Memory: operands of some rows are gathered at
+    a time, and gathered again in the backward pass.
     """
     y: Tensor = _RowExtremes.apply(x, indices, largest)  # type: ignore[no-untyped-call]
     return y
@@ -144,8 +149,8 @@ class _RowExtremes(Function):
     def forward(x: Tensor, indices: Tensor, largest: bool) -> Tensor:
         best = torch.amax if largest else torch.amin
         y = x.new_empty((x.shape[0], indices.shape[0], x.shape[2]))
-        for part in _parts(x, indices):  # a list of results would lie between freed operands
-            y[:, part] = best(_taken(x, indices[part]), dim=2)
+        for part in _row_slices(x, indices):  # a list of results would fragment memory
+            y[:, part] = best(_gather(x, indices[part]), dim=2)
         return y
 
     @staticmethod
@@ -158,8 +163,8 @@ class _RowExtremes(Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
         x, indices, y = ctx.saved_tensors
         grad = torch.zeros_like(x)
-        for part in _parts(x, indices):
-            attains = _taken(x, indices[part]) == y[:, part, None]
+        for part in _row_slices(x, indices):
+            attains = _gather(x, indices[part]) == y[:, part, None]
             share = gradient[:, part] / attains.sum(dim=2)
             shares = torch.where(attains, share[:, :, None], 0.0).flatten(1, 2)
             grad = grad.index_add(1, indices[part].flatten(), shares)
@@ -169,21 +174,21 @@ class _RowExtremes(Function):
     def jvp(ctx: Any, dx: Tensor, _indices: None, _largest: None) -> Tensor:
         x, indices, y = ctx.saved_tensors
         changes = []
-        for part in _parts(x, indices):
-            attains = _taken(x, indices[part]) == y[:, part, None]
-            change = torch.where(attains, _taken(dx, indices[part]), 0.0).sum(dim=2)
+        for part in _row_slices(x, indices):
+            attains = _gather(x, indices[part]) == y[:, part, None]
+            change = torch.where(attains, _gather(dx, indices[part]), 0.0).sum(dim=2)
             changes.append(change / attains.sum(dim=2))
         return torch.cat(changes, dim=1)
 
 
-def _parts(x: Tensor, indices: Tensor) -> Iterator[slice]:
-    """Yield the rows of `indices` that are looked at together, whatever the number of samples."""
+def _row_slices(x: Tensor, indices: Tensor) -> Iterator[slice]:
+    """Yield slices of the rows of `indices` whose operands are gathered together."""
     rows = max(1, OPERANDS // (indices.shape[1] * x.shape[2]))
     for start in range(0, len(indices), rows):
         yield slice(start, start + rows)
 
 
-def _taken(tensor: Tensor, indices: Tensor) -> Tensor:
-    """Return ``tensor[:, indices]``; the gradient of `index_select` is the quicker one."""
+def _gather(tensor: Tensor, indices: Tensor) -> Tensor:
+    """Return ``tensor[:, indices]``; the gradient of `index_select` is faster."""
     selected = tensor.index_select(1, indices.flatten())
     return selected.reshape(tensor.shape[0], *indices.shape, *tensor.shape[2:])

@@ -106,7 +106,7 @@ def perceive(
     for view in views_of(model.perception, tuple(inputs.values())):
         attributes = tuple(a for a in view.attributes if a.name in images)
         if attributes:
-            degrees |= View(view.perception, attributes).perceived(samples, transform)
+            degrees |= View(view.perception, attributes).perceive(samples, transform)
     return {name: rows[0].tolist() for name, rows in degrees.items()}
 
 

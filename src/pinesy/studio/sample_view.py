@@ -60,7 +60,7 @@ def image_inputs(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
         samples = RawSamples.of({a.name: blank for a in view.attributes}, view.attributes)
         try:
             view.check(samples, {})
-            view.perceived(samples)
+            view.perceive(samples)
         except (PinesyError, TypeError, ValueError, RuntimeError):  # it reads something else
             continue
         names += [a.name for a in view.attributes]
