@@ -59,7 +59,9 @@ def _deciding(sample: Sample, name: str, required: dict[str, FloatArray]) -> Dec
     """Return the rules that keep one attribute's limits, and add what they require."""
     table, limits = sample.plan.tables[name], required[name]
     attribute = sample.plan.attributes[name]
-    enough = np.asarray((sample.bounds(name) <= limits[:, None]) & np.isfinite(limits)[:, None])
+    enough: BoolArray = np.asarray(
+        (sample.bounds(name) <= limits[:, None]) & np.isfinite(limits)[:, None]
+    )
     left = np.ones(len(attribute.domain), dtype=np.bool_)
     rules, holds, inputs = [], [], dict[str, None]()
     for rule, role in _cover(enough, table.inside, np.array(list(map(len, table.premises)))):
@@ -97,7 +99,8 @@ def _cover(enough: BoolArray, inside: BoolArray, sizes: IntArray) -> list[tuple[
         rank = counts * 2 + np.array([[1], [0]])
         role, rule = divmod(int(np.lexsort([np.tile(sizes, 2), -rank.ravel()])[0]), len(sizes))
         cover.append((rule, role == 0))
-        todo &= ~(enough[:, rule] & (inside[:, rule] == role))
+        excludes = ~inside[:, rule] if role == 0 else inside[:, rule]
+        todo &= ~(enough[:, rule] & excludes)
     return cover
 
 
