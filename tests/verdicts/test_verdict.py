@@ -21,7 +21,6 @@ LOAN = """
     if debt_ratio < 0.3 and history == good then risk == low [certainty=0.9]
     if debt_ratio >= 0.45 and (history == bad or job == unemployed)
     then risk == high [certainty=0.8]
-    then risk == high [certainty=0.8]
     if debt_ratio >= 0.3 and history != bad then risk == medium
     if risk == low then decision == approve
     if risk == medium then decision in {review, reject}

@@ -90,7 +90,7 @@ def _deciding(sample: Sample, name: str, required: dict[str, FloatArray]) -> Dec
 
 def _cover(enough: BoolArray, inside: BoolArray, sizes: IntArray) -> list[tuple[int, bool]]:
     """Return few rules, and whether their premises hold, that exclude all values to exclude."""
-    todo = enough.any(axis=1)
+    todo: BoolArray = np.asarray(enough.any(axis=1))
     cover: list[tuple[int, bool]] = []
     while todo.any():
         covered = enough & todo[:, None]
