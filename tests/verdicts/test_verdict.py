@@ -9,7 +9,7 @@ from json_schema import problems
 
 from pinesy import Attribute, Cascade, antipignistic, load, parse
 from pinesy.problems import addition, sudoku
-from pinesy.verdicts import Verdict, degree_text, schema, verdict
+from pinesy.verdicts import Verdict, short_degree, verdict, verdict_schema
 from strategies import Case, cases
 
 LOAN = """
@@ -128,7 +128,7 @@ def test_large_sets_name_few_facts_and_count_the_others() -> None:
 def test_plain_data_fits_its_schema_and_is_short(history: str | None) -> None:
     found = verdict(parse(LOAN), {"debt_ratio": 0.5, "history": history, "job": "unemployed"})
     content = found.to_dict()
-    assert problems(content, schema(), schema()) == []
+    assert problems(content, verdict_schema(), verdict_schema()) == []
     assert json.loads(found.to_json()) == content
     assert len(found.to_json()) < 5_000
 
@@ -141,5 +141,5 @@ def test_a_three_level_cascade_names_what_is_between() -> None:
 
 
 def test_degrees_read_as_people_write_them() -> None:
-    texts = [degree_text(d) for d in (0.0, 0.0001, 0.2, 0.805, 0.9999, 1.0)]
+    texts = [short_degree(d) for d in (0.0, 0.0001, 0.2, 0.805, 0.9999, 1.0)]
     assert texts == ["0", "<0.01", "0.20", "0.81", ">0.99", "1"]

@@ -1,8 +1,8 @@
 """The verdict on a sample: what was decided, why, what would change it, and how firm it is."""
 
 from pinesy.verdicts.firmness import Firmness
-from pinesy.verdicts.sentences import Fact, Reason, degree_text
-from pinesy.verdicts.verdict import Guarantee, Verdict, schema, verdict
+from pinesy.verdicts.sentences import Fact, Reason, short_degree
+from pinesy.verdicts.verdict import Guarantee, Verdict, verdict, verdict_schema
 
 __all__ = [
     "Fact",
@@ -10,7 +10,7 @@ __all__ = [
     "Guarantee",
     "Reason",
     "Verdict",
-    "degree_text",
-    "schema",
+    "short_degree",
     "verdict",
+    "verdict_schema",
 ]

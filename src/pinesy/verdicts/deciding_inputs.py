@@ -49,8 +49,8 @@ class AnswerTest:
         #: Which inputs say anything: not all of their values are fully possible.
         self.known: BoolArray = np.minimum.reduceat(self._row, starts) < 1.0
         self._answer = self._answers(self._row[None, :])
-        tried = MAX_INSTRUCTIONS // (1 + len(self._code.ops))
-        self.max_tried = max(64, min(MAX_TRIED, tried))
+        max_rows = MAX_INSTRUCTIONS // (1 + len(self._code.ops))
+        self.max_tried = max(64, min(MAX_TRIED, max_rows))
 
     def keeps(self, known: BoolArray) -> BoolArray:
         """Return whether the answer stays, for rows of which inputs are known."""
@@ -89,9 +89,9 @@ def _fewest_more(test: AnswerTest, needed: list[int], optional: list[int]) -> li
         rows = np.tile(base, (len(sets), 1))
         if size:
             rows[np.arange(len(sets))[:, None], np.array(sets)] = True
-        kept = np.flatnonzero(test.keeps(rows))
-        if len(kept):
-            return list(sets[kept[0]])
+        sufficient = np.flatnonzero(test.keeps(rows))
+        if len(sufficient):
+            return list(sets[sufficient[0]])
     return _minimal(test, base, optional)
 
 

@@ -53,14 +53,14 @@ def firmness_of(
         for name, value in decision.plain_values.items()
         if name in inputs and decision.plan.attributes[name].scale is not None and is_number(value)
     }
-    read = [
+    readings = [
         name
         for name in inputs
         if name not in decision.plain_values
         and ((decision.row[decision.plan.slices[name]] % 1.0) != 0.0).any()
     ]
     limit = _limit(decision, inputs, chain)
-    if read:
+    if readings:
         evidence = decision.distributions()
         cascade, output = decision.plan.cascade, decision.output
         least = float(margin(cascade, evidence, output))

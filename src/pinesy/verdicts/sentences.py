@@ -20,12 +20,12 @@ MAX_FACTS, MAX_REASONS = 6, 2
 MAX_NAMED = 4
 
 
-def degree_text(degree: float) -> str:
+def short_degree(degree: float) -> str:
     """Return a degree as people read it.
 
     Examples
     --------
-    >>> [degree_text(d) for d in (1.0, 0.8, 0.999, 0.003, 0.0)]
+    >>> [short_degree(d) for d in (1.0, 0.8, 0.999, 0.003, 0.0)]
     ['1', '0.80', '>0.99', '<0.01', '0']
     """
     if degree in (0.0, 1.0):
@@ -100,7 +100,7 @@ class Sentences(Analysis):
         outcome = self.outcome
         names = [self.wording.value(self.attribute, value) for value in self.values]
         if outcome == "decided":
-            return f"{names[0]}, certain {degree_text(self.certainty)}"
+            return f"{names[0]}, certain {short_degree(self.certainty)}"
         rules = ""
         if self.clash is not None:
             rules = numbered_rules([number - 1 for number in self.clash.groups[0]])
@@ -143,10 +143,10 @@ class Sentences(Analysis):
         between, last = self.reasons[:-1], self.reasons[-1:]
         middle = ""
         if between:
-            shown = between if len(between) <= MAX_REASONS else between[-1:]
-            texts = [f"{r.text} ({numbered_rules([n - 1 for n in r.rules])})" for r in shown]
-            more = len(between) - len(shown)
-            others = f", after {more} more conclusions" * (more > 0)
+            last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
+            texts = [f"{r.text} ({numbered_rules([n - 1 for n in r.rules])})" for r in last_reasons]
+            n_hidden = len(between) - len(last_reasons)
+            others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
             middle = f", so {list_text(texts)}{others}"
         if self.clash is not None:
             says = [self._says(number - 1) for number in self.clash.groups[0]]
@@ -161,7 +161,7 @@ class Sentences(Analysis):
 
     def _facts(self) -> str:
         texts = [
-            fact.text + f" (certain {degree_text(fact.certainty)})" * self._is_read(fact)
+            fact.text + f" (certain {short_degree(fact.certainty)})" * self._is_read(fact)
             for fact in self.facts
         ]
         if len(texts) > MAX_FACTS + 1:
@@ -205,10 +205,10 @@ class Sentences(Analysis):
             if source in self.decision.plan.slices:
                 missing.append(proposition)
                 continue
-            behind = self.decision.plan.tables[source]
+            table_behind = self.decision.plan.tables[source]
             options = [
                 self._missing(source, i, depth - 1)
-                for i, r in enumerate(behind.rules)
+                for i, r in enumerate(table_behind.rules)
                 if depth and not r.conclusion.mask & ~proposition.mask
             ]
             fewest = min((len(option) for option in options if option), default=0)
@@ -220,10 +220,10 @@ class Sentences(Analysis):
         """The fewest changes that give another answer."""
         change = self.change
         if change is None:
-            return ""
+            return "no change of the inputs was found that gives another answer."
         parts = [self._changed_input(name) for name in change.readings]
         value = self.wording.value(change.attribute, change.value)
-        certain = degree_text(self.changed_certainty)
+        certain = short_degree(self.changed_certainty)
         return f"if {list_text(parts)}, it would be {value}, certain {certain}."
 
     def _changed_input(self, name: str) -> str:
@@ -235,7 +235,7 @@ class Sentences(Analysis):
             return f"{called} were {change.replacements[name].to}"
         value = change.readings[name]
         text = self.wording.has(attribute, [value]).removeprefix(f"{called} is ")
-        possible = degree_text(float(change.old[name][value]))
+        possible = short_degree(float(change.old[name][value]))
         return f"{called} were {text} (possible {possible})"
 
     @property
@@ -252,9 +252,9 @@ class Sentences(Analysis):
             if firmness.margin >= 1.0:
                 return "Yes. No error in a reading changes it."
             input_name = self.wording.name(self.decision.plan.attributes[weakest or ""])
-            word = "Yes" if firmness.margin >= 0.5 else "Not very"
-            by = degree_text(firmness.margin)
-            return f"{word}. A reading would have to be off by {by}; {input_name} is the weakest."
+            firm = "Yes" if firmness.margin >= 0.5 else "Not very"
+            by = short_degree(firmness.margin)
+            return f"{firm}. A reading would have to be off by {by}; {input_name} is the weakest."
         if weakest is None:
             return "Yes. No small error in an input changes it."
         attribute = self.decision.plan.attributes[weakest]
@@ -263,8 +263,8 @@ class Sentences(Analysis):
             name = self.wording.name(attribute)
             return f"Not very. {name} is {number_text(number, 6)}, near to where rules divide it."
         bounds = [
-            f"{word} {number_text(bound, 6)}"
-            for word, bound in (("above", firmness.least), ("below", firmness.most))
+            f"{side} {number_text(bound, 6)}"
+            for side, bound in (("above", firmness.least), ("below", firmness.most))
             if bound is not None
         ]
         return f"Yes, as long as {self.wording.name(attribute)} stays {list_text(bounds)}."
@@ -278,10 +278,10 @@ class Sentences(Analysis):
             if attribute.name in self.decision.plain_values:
                 name = self.wording.name(attribute)
                 return f"It is not more certain because {name} is near to where rules divide it."
-            known = f"{self.wording.name(attribute)} is certain at {degree_text(certainty)} only"
+            known = f"{self.wording.name(attribute)} is certain at {short_degree(certainty)} only"
             return f"It is not more certain because {known}."
         on = f" on {self.wording.name(attribute)}" * (attribute != self.attribute)
-        certain = degree_text(self.certainty)
+        certain = short_degree(self.certainty)
         return (
             f"It is not more certain because rule {firmness.rule}{on} is itself certain "
             f"at {certain}."

@@ -58,10 +58,11 @@ def verdict(
     ...     if debt >= 0.45 and history == bad then risk == high [certainty=0.8]
     ...     if risk == high then decision == reject
     ... ''')
-    >>> print(verdict(rules, {"debt": 0.639, "history": "bad"}))
-    reject, certain 0.80
-    Because: debt is 0.639 and history is bad, so risk is high (rule 1), and that means reject
-    (rule 1).
+    >>> found = verdict(rules, {"debt": 0.639, "history": "bad"})
+    >>> found.answer
+    'reject, certain 0.80'
+    >>> [fact.text for fact in found.facts]
+    ['debt is 0.639', 'history is bad']
     """
     decision = Decision.of(rules, evidence, output)
     wording = Wording.of(labels, decision.plan.cascade.attributes)
@@ -113,7 +114,7 @@ class Verdict(Sentences):
         return f"Verdict({self.attribute.name}: {self.answer})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain data; `schema` describes it."""
+        """Return the verdict as plain data; `verdict_schema` describes it."""
         change, firmness = self.change, self.firmness
         content: dict[str, Any] = {
             "question": self.wording.name(self.attribute),
@@ -175,7 +176,7 @@ def _fields(record: Any) -> dict[str, Any]:
     }
 
 
-def schema() -> Mapping[str, Any]:
+def verdict_schema() -> Mapping[str, Any]:
     """Return the JSON Schema of `Verdict.to_dict`."""
     text = files("pinesy.verdicts").joinpath("verdict.schema.json").read_text(encoding="utf-8")
     content: Mapping[str, Any] = json.loads(text)
