@@ -46,6 +46,7 @@ _NAMES = {
     "pinesy.rules.partition": "Partition",
     "pinesy.rules.possibility": "Possibility",
     "pinesy.semantics": "WorldInference WorldWeights",
+    "pinesy.verdicts": "Verdict verdict",
     "pinesy.transforms": "antipignistic antipignistic_inverse minimum_specificity",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -77,6 +77,8 @@ from pinesy.rules.partition import Partition
 from pinesy.rules.possibility import Possibility
 from pinesy.semantics import WorldInference, WorldWeights
 from pinesy.transforms import antipignistic, antipignistic_inverse, minimum_specificity
+from pinesy.verdicts import Verdict as Verdict
+from pinesy.verdicts import verdict as verdict
 
 __all__ = [
     "Attribute",
@@ -129,6 +131,7 @@ __all__ = [
     "Trace",
     "UnknownAttributeError",
     "UnreachableError",
+    "Verdict",
     "WhyNot",
     "WorldInference",
     "WorldWeights",
@@ -172,6 +175,7 @@ __all__ = [
     "to_onnx",
     "to_page",
     "to_problog",
+    "verdict",
     "why_not",
     "write_decision_table",
 ]

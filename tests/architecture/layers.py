@@ -22,6 +22,7 @@ ROWS = [
     ["learning"],
     ["inverse"],
     ["explanations"],
+    ["verdicts"],
     ["calibration"],
     ["concepts"],
     ["nets"],

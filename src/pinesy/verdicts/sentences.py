@@ -1,0 +1,288 @@
+"""The words of a verdict: one sentence for each question."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pinesy.explanations.labels import given_text
+from pinesy.explanations.smallest_change import ValueChange
+from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import list_text, number_text, numbered_rules, verdict_text
+from pinesy.rules.propositions import Proposition
+from pinesy.verdicts.analysis import Analysis
+from pinesy.verdicts.firmness import Firmness
+from pinesy.verdicts.reasons import DecidingRules
+
+#: Facts, and conclusions before the answer, that a sentence names; more are counted.
+MAX_FACTS, MAX_REASONS = 6, 2
+#: Values of an attribute that a sentence names.
+MAX_NAMED = 4
+
+
+def short_degree(degree: float) -> str:
+    """Return a degree as people read it.
+
+    Examples
+    --------
+    >>> [short_degree(d) for d in (1.0, 0.8, 0.999, 0.003, 0.0)]
+    ['1', '0.80', '>0.99', '<0.01', '0']
+    """
+    if degree in (0.0, 1.0):
+        return f"{degree:g}"
+    return "<0.01" if degree < 0.01 else ">0.99" if degree > 0.99 else f"{degree:.2f}"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is known of an input that decides.
+
+    Attributes
+    ----------
+    attribute : the name of the input
+    text : in words, such as ``debt is 0.64``
+    certainty : of a reading by degrees; 1 of a plain value
+    """
+
+    attribute: str
+    text: str
+    certainty: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What rules conclude on the way to the answer.
+
+    Attributes
+    ----------
+    attribute : the name of the attribute that they conclude on
+    text : the conclusion in words, such as ``risk is high``
+    rules : their numbers in their set, from 1
+    inputs : the names of the attributes that their premises rest on
+    certainty : of the conclusion
+    """
+
+    attribute: str
+    text: str
+    rules: tuple[int, ...]
+    inputs: tuple[str, ...]
+    certainty: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sentences(Analysis):
+    """An analysis in words."""
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """What is known of the deciding inputs."""
+        sources = {rules.attribute.name: rules.inputs for rules in self.chain}
+        for rules in self.chain:
+            if rules.attribute.factors:
+                factors = (factor.name for factor in rules.attribute.factors)
+                sources[rules.attribute.name] = tuple(n for n in factors if n in rules.inputs)
+        waiting, order = [self.chain[-1].attribute.name] if self.chain else [], list[str]()
+        while waiting:  # as the premises of the rules have them
+            name = waiting.pop()
+            order.append(name)
+            waiting += sources.get(name, ())[::-1]
+        names = sorted(self.deciding_inputs, key=lambda name: [*order, name].index(name))
+        return tuple(self._fact(name) for name in names)
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The rules that decide, from the inputs to the answer, as a reader names them."""
+        return tuple(self._reason(rules) for rules in self.chain if not rules.is_inner)
+
+    @property
+    def answer(self) -> str:
+        """The answer, or why there is none."""
+        outcome = self.outcome
+        names = [self.wording.value(self.attribute, value) for value in self.values]
+        if outcome == "decided":
+            return f"{names[0]}, certain {short_degree(self.certainty)}"
+        rules = ""
+        if self.clash is not None:
+            rules = numbered_rules([number - 1 for number in self.clash.groups[0]])
+            if self.clash.attribute != self.attribute:
+                rules += f" on {self.wording.name(self.clash.attribute)}"
+        return verdict_text(outcome, names, None, self.distribution.contradiction, rules)
+
+    def _fact(self, name: str) -> Fact:
+        """Return what is known of an input."""
+        attribute = self.decision.plan.attributes[name]
+        degrees = self.decision.row[self.decision.plan.slices[name]]
+        is_best = degrees == degrees.max()
+        certainty = 1.0 - float(degrees[~is_best].max(initial=0.0))
+        if name in self.decision.plain_values:
+            text = f"{self.wording.name(attribute)} is {self._given(attribute)}"
+            return Fact(name, text, certainty)
+        values = [attribute.domain[i] for i in np.flatnonzero(is_best)]
+        return Fact(name, self.wording.has(attribute, values, MAX_NAMED), certainty)
+
+    def _given(self, attribute: Attribute) -> str:
+        value = self.decision.plain_values[attribute.name]
+        if value in attribute:
+            return self.wording.value(attribute, value)
+        return given_text(attribute, value)
+
+    def _reason(self, rules: DecidingRules) -> Reason:
+        """Return what rules conclude."""
+        is_answer = rules.attribute == self.attribute and self.values
+        values = self.values if is_answer else rules.values
+        text = self.wording.has(rules.attribute, values, MAX_NAMED)
+        numbers = tuple(rule + 1 for rule in rules.rules)
+        return Reason(rules.attribute.name, text, numbers, rules.inputs, rules.certainty)
+
+    @property
+    def because(self) -> str:
+        """The facts, the conclusions in between, and the answer."""
+        if self.outcome == "no_rule":
+            return self._no_rule()
+        facts = self._facts()
+        between, last = self.reasons[:-1], self.reasons[-1:]
+        middle = ""
+        if between:
+            last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
+            texts = [f"{r.text} ({numbered_rules([n - 1 for n in r.rules])})" for r in last_reasons]
+            n_hidden = len(between) - len(last_reasons)
+            others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
+            middle = f", so {list_text(texts)}{others}"
+        if self.clash is not None:
+            says = [self._says(number - 1) for number in self.clash.groups[0]]
+            return f"{facts}{middle}; then {list_text(says)}."
+        if not last:
+            return f"{facts}."
+        rules = f"({numbered_rules([number - 1 for number in last[0].rules])})"
+        if between:
+            names = [self.wording.value(self.attribute, v) for v in self.values]
+            return f"{facts}{middle}, and that means {list_text(names, 'or')} {rules}."
+        return f"{facts}, so {last[0].text} {rules}."
+
+    def _facts(self) -> str:
+        texts = [
+            fact.text + f" (certain {short_degree(fact.certainty)})" * self._is_read(fact)
+            for fact in self.facts
+        ]
+        if len(texts) > MAX_FACTS + 1:
+            texts = [*texts[:MAX_FACTS], f"{len(texts) - MAX_FACTS} more inputs are as they are"]
+        return list_text(texts) or "Nothing has to be known"
+
+    def _is_read(self, fact: Fact) -> bool:
+        """Return whether a fact is an uncertain reading, not a plain value."""
+        return fact.certainty < 1.0 and fact.attribute not in self.decision.plain_values
+
+    def _says(self, rule: int) -> str:
+        """Return what a rule of a clash says."""
+        clash = self.clash
+        assert clash is not None
+        [chain] = [r for r in self.chain if r.attribute == clash.attribute]
+        conclusion = clash.rules[rule].conclusion
+        if rule in chain.rules and not chain.holds[chain.rules.index(rule)]:
+            conclusion = ~conclusion
+        return f"rule {rule + 1} says that {self.wording.says(conclusion, MAX_NAMED)}"
+
+    def _no_rule(self) -> str:
+        """Return what the rule that is nearest to deciding still needs."""
+        name = self.attribute.name
+        needs = [self._missing(name, i) for i in range(len(self.decision.plan.tables[name].rules))]
+        known = [(i, missing) for i, missing in enumerate(needs) if missing]
+        if not known:
+            return "no rule applies."
+        rule, missing = min(known, key=lambda pair: len(pair[1]))
+        text = self.wording.says_all(missing, MAX_NAMED)
+        return f"no rule applies. The nearest is rule {rule + 1}: it needs that {text}."
+
+    def _missing(self, name: str, rule: int, depth: int = 4) -> list[Proposition]:
+        """Return what the inputs must be for a rule to hold; empty where that is not possible."""
+        table, measures = self.decision.plan.tables[name], self.decision.measures[name]
+        missing: list[Proposition] = []
+        for index in table.premises[rule].tolist():
+            proposition = table.propositions[index]
+            if measures[1, index] < 1.0:
+                continue
+            source = proposition.attribute.name
+            if source in self.decision.plan.slices:
+                missing.append(proposition)
+                continue
+            table_behind = self.decision.plan.tables[source]
+            options = [
+                self._missing(source, i, depth - 1)
+                for i, r in enumerate(table_behind.rules)
+                if depth and not r.conclusion.mask & ~proposition.mask
+            ]
+            fewest = min((len(option) for option in options if option), default=0)
+            missing += next((o for o in options if o and len(o) == fewest), [proposition])
+        return missing
+
+    @property
+    def what_would_change_it(self) -> str:
+        """The fewest changes that give another answer."""
+        change = self.change
+        if change is None:
+            return "no change of the inputs was found that gives another answer."
+        parts = [self._changed_input(name) for name in change.readings]
+        value = self.wording.value(change.attribute, change.value)
+        certain = short_degree(self.changed_certainty)
+        return f"if {list_text(parts)}, it would be {value}, certain {certain}."
+
+    def _changed_input(self, name: str) -> str:
+        change = self.change
+        assert change is not None
+        attribute = self.decision.plan.attributes[name]
+        called = self.wording.name(attribute)
+        if isinstance(change, ValueChange):
+            return f"{called} were {change.replacements[name].to}"
+        value = change.readings[name]
+        text = self.wording.has(attribute, [value]).removeprefix(f"{called} is ")
+        possible = short_degree(float(change.old[name][value]))
+        return f"{called} were {text} (possible {possible})"
+
+    @property
+    def how_firm(self) -> str:
+        """What errors of the inputs it stands, and what keeps it from being more certain."""
+        if self.firmness is None:
+            return ""
+        texts = [self._stands(self.firmness), self._limit(self.firmness)]
+        return " ".join(text for text in texts if text)
+
+    def _stands(self, firmness: Firmness) -> str:
+        weakest = firmness.weakest
+        if firmness.margin is not None:
+            if firmness.margin >= 1.0:
+                return "Yes. No error in a reading changes it."
+            input_name = self.wording.name(self.decision.plan.attributes[weakest or ""])
+            firm = "Yes" if firmness.margin >= 0.5 else "Not very"
+            by = short_degree(firmness.margin)
+            return f"{firm}. A reading would have to be off by {by}; {input_name} is the weakest."
+        if weakest is None:
+            return "Yes. No small error in an input changes it."
+        attribute = self.decision.plan.attributes[weakest]
+        number = self.decision.plain_values[weakest]
+        if number in (firmness.least, firmness.most):
+            name = self.wording.name(attribute)
+            return f"Not very. {name} is {number_text(number, 6)}, near to where rules divide it."
+        bounds = [
+            f"{side} {number_text(bound, 6)}"
+            for side, bound in (("above", firmness.least), ("below", firmness.most))
+            if bound is not None
+        ]
+        return f"Yes, as long as {self.wording.name(attribute)} stays {list_text(bounds)}."
+
+    def _limit(self, firmness: Firmness) -> str:
+        if firmness.limited_by is None:
+            return ""
+        attribute = self.decision.plan.attributes[firmness.limited_by]
+        if firmness.rule is None:
+            certainty = self._fact(attribute.name).certainty
+            if attribute.name in self.decision.plain_values:
+                name = self.wording.name(attribute)
+                return f"It is not more certain because {name} is near to where rules divide it."
+            known = f"{self.wording.name(attribute)} is certain at {short_degree(certainty)} only"
+            return f"It is not more certain because {known}."
+        on = f" on {self.wording.name(attribute)}" * (attribute != self.attribute)
+        certain = short_degree(self.certainty)
+        return (
+            f"It is not more certain because rule {firmness.rule}{on} is itself certain "
+            f"at {certain}."
+        )

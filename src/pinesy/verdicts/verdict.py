@@ -1,0 +1,183 @@
+"""A verdict: the answer, the facts and rules that decide it, what would change it, how firm it is.
+
+Every surface takes its words from here: the command line, notebooks, the studio, the page, reports.
+"""
+
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from pinesy.evidence.evidence_form import Evidence
+from pinesy.explanations.decision import Decision
+from pinesy.explanations.json_form import plain_value
+from pinesy.explanations.labels import Labels, Wording
+from pinesy.explanations.smallest_change import Change, ValueChange
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rules.attributes import Attribute
+from pinesy.verdicts.sentences import Sentences
+
+#: Values of the domain that `to_dict` has, the most possible first.
+MAX_VALUES = 20
+
+
+def verdict(
+    rules: Cascade | RuleSet,
+    evidence: Evidence,
+    output: str | Attribute | None = None,
+    *,
+    labels: Labels | None = None,
+    guarantee: "Guarantee | None" = None,
+) -> "Verdict":
+    """Return the verdict on one sample.
+
+    Parameters
+    ----------
+    rules : Cascade or RuleSet
+    evidence : one sample, in any form that `infer` takes
+    output : the attribute that is decided on, by default the only output
+    labels : for some attributes' names, a `Label` (or just a text) to call them by
+    guarantee : what calibration guarantees of this sample
+
+    Notes
+    -----
+    The answer costs one inference. The rest is computed when it is used.
+
+    Examples
+    --------
+    >>> from pinesy import parse
+    >>> rules = parse('''
+    ...     number debt
+    ...     attribute history in {good, bad}
+    ...     attribute risk in {low, high}
+    ...     attribute decision in {approve, reject}
+    ...     if debt >= 0.45 and history == bad then risk == high [certainty=0.8]
+    ...     if risk == high then decision == reject
+    ... ''')
+    >>> found = verdict(rules, {"debt": 0.639, "history": "bad"})
+    >>> found.answer
+    'reject, certain 0.80'
+    >>> [fact.text for fact in found.facts]
+    ['debt is 0.639', 'history is bad']
+    """
+    decision = Decision.of(rules, evidence, output)
+    wording = Wording.of(labels, decision.plan.cascade.attributes)
+    return Verdict(decision, wording, guarantee)
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What calibration says of a sample.
+
+    Attributes
+    ----------
+    level : such as 0.95
+    values : the prediction set at that level
+    text : what is guaranteed, in words
+    """
+
+    level: float
+    values: tuple[Hashable, ...]
+    text: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict(Sentences):
+    """The verdict on one sample; print it, or see `to_dict`.
+
+    Attributes
+    ----------
+    guarantee : what calibration guarantees, or None
+    """
+
+    guarantee: Guarantee | None = None
+
+    def text(self) -> str:
+        """Return the answer and one line for each question, as plain text."""
+        lines = [self.answer]
+        questions = {
+            "Because": self.because,
+            "What would change it": self.what_would_change_it,
+            "Is it firm": self.how_firm,
+            "Guaranteed": "" if self.guarantee is None else self.guarantee.text,
+        }
+        return "\n".join([*lines, *(f"{head}: {line}" for head, line in questions.items() if line)])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.attribute.name}: {self.answer})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data; `verdict_schema` describes it."""
+        change, firmness = self.change, self.firmness
+        content: dict[str, Any] = {
+            "question": self.wording.name(self.attribute),
+            "attribute": self.attribute.name,
+            "outcome": self.outcome,
+            "values": [plain_value(value) for value in self.values],
+            "certainty": self.certainty,
+            "answer": self.answer,
+            "because": self.because,
+            "facts": [_fields(fact) for fact in self.facts],
+            "reasons": [_fields(reason) for reason in self.reasons],
+            "what_would_change_it": self.what_would_change_it,
+            "change": None if change is None else _change_content(change, self.changed_certainty),
+            "how_firm": self.how_firm,
+            "firmness": None if firmness is None else _fields(firmness),
+            "guarantee": None,
+            "degrees": self._degrees(),
+        }
+        if self.guarantee is not None:
+            values = [plain_value(value) for value in self.guarantee.values]
+            content["guarantee"] = _fields(self.guarantee) | {"values": values}
+        return content
+
+    def _degrees(self) -> list[dict[str, Any]]:
+        """Return the most possible values with their degrees, in the order of the domain."""
+        degrees = self.distribution.degrees
+        most = np.sort(np.argsort(-degrees, kind="stable")[:MAX_VALUES]).tolist()
+        values = [(self.attribute.domain[i], float(degrees[i])) for i in most]
+        return [
+            {
+                "value": plain_value(value),
+                "possible": degree,
+                "certain": max(0.0, float(self.distribution.necessity([value]))),
+            }
+            for value, degree in values
+        ]
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _change_content(change: Change, certainty: float) -> dict[str, Any]:
+    """Return a change as plain data: what inputs would be, and the answer then."""
+    inputs = {name: {"to": plain_value(value)} for name, value in change.readings.items()}
+    if isinstance(change, ValueChange):
+        for name, replacement in change.replacements.items():
+            inputs[name] = {"to": plain_value(replacement.value), "text": replacement.to}
+    return {"inputs": inputs, "value": plain_value(change.value), "certainty": certainty}
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """Return the fields of a record as plain data, without those that are None."""
+    fields = {name: getattr(record, name) for name in record.__dataclass_fields__}
+    return {
+        name: list(content) if isinstance(content, tuple) else content
+        for name, content in fields.items()
+        if content is not None
+    }
+
+
+def verdict_schema() -> Mapping[str, Any]:
+    """Return the JSON Schema of `Verdict.to_dict`."""
+    text = files("pinesy.verdicts").joinpath("verdict.schema.json").read_text(encoding="utf-8")
+    content: Mapping[str, Any] = json.loads(text)
+    return content
