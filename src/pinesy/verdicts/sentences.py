@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from pinesy.explanations.labels import given_text
+from pinesy.explanations.labels import plain_value_text
 from pinesy.explanations.smallest_change import ValueChange
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import list_text, number_text, numbered_rules, verdict_text
+from pinesy.rules.outcomes import list_text, number_text, rule_numbers_text, verdict_text
 from pinesy.rules.propositions import Proposition
 from pinesy.verdicts.analysis import Analysis
 from pinesy.verdicts.firmness import Firmness
@@ -103,7 +103,7 @@ class Sentences(Analysis):
             return f"{names[0]}, certain {short_degree(self.certainty)}"
         rules = ""
         if self.clash is not None:
-            rules = numbered_rules([number - 1 for number in self.clash.groups[0]])
+            rules = rule_numbers_text([number - 1 for number in self.clash.groups[0]])
             if self.clash.attribute != self.attribute:
                 rules += f" on {self.wording.name(self.clash.attribute)}"
         return verdict_text(outcome, names, None, self.distribution.contradiction, rules)
@@ -118,19 +118,19 @@ class Sentences(Analysis):
             text = f"{self.wording.name(attribute)} is {self._given(attribute)}"
             return Fact(name, text, certainty)
         values = [attribute.domain[i] for i in np.flatnonzero(is_best)]
-        return Fact(name, self.wording.has(attribute, values, MAX_NAMED), certainty)
+        return Fact(name, self.wording.values_sentence(attribute, values, MAX_NAMED), certainty)
 
     def _given(self, attribute: Attribute) -> str:
         value = self.decision.plain_values[attribute.name]
         if value in attribute:
             return self.wording.value(attribute, value)
-        return given_text(attribute, value)
+        return plain_value_text(attribute, value)
 
     def _reason(self, rules: DecidingRules) -> Reason:
         """Return what rules conclude."""
         is_answer = rules.attribute == self.attribute and self.values
         values = self.values if is_answer else rules.values
-        text = self.wording.has(rules.attribute, values, MAX_NAMED)
+        text = self.wording.values_sentence(rules.attribute, values, MAX_NAMED)
         numbers = tuple(rule + 1 for rule in rules.rules)
         return Reason(rules.attribute.name, text, numbers, rules.inputs, rules.certainty)
 
@@ -144,7 +144,9 @@ class Sentences(Analysis):
         middle = ""
         if between:
             last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
-            texts = [f"{r.text} ({numbered_rules([n - 1 for n in r.rules])})" for r in last_reasons]
+            texts = [
+                f"{r.text} ({rule_numbers_text([n - 1 for n in r.rules])})" for r in last_reasons
+            ]
             n_hidden = len(between) - len(last_reasons)
             others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
             middle = f", so {list_text(texts)}{others}"
@@ -153,7 +155,7 @@ class Sentences(Analysis):
             return f"{facts}{middle}; then {list_text(says)}."
         if not last:
             return f"{facts}."
-        rules = f"({numbered_rules([number - 1 for number in last[0].rules])})"
+        rules = f"({rule_numbers_text([number - 1 for number in last[0].rules])})"
         if between:
             names = [self.wording.value(self.attribute, v) for v in self.values]
             return f"{facts}{middle}, and that means {list_text(names, 'or')} {rules}."
@@ -180,7 +182,9 @@ class Sentences(Analysis):
         conclusion = clash.rules[rule].conclusion
         if rule in chain.rules and not chain.holds[chain.rules.index(rule)]:
             conclusion = ~conclusion
-        return f"rule {rule + 1} says that {self.wording.says(conclusion, MAX_NAMED)}"
+        return (
+            f"rule {rule + 1} says that {self.wording.proposition_sentence(conclusion, MAX_NAMED)}"
+        )
 
     def _no_rule(self) -> str:
         """Return what the rule that is nearest to deciding still needs."""
@@ -190,7 +194,7 @@ class Sentences(Analysis):
         if not known:
             return "no rule applies."
         rule, missing = min(known, key=lambda pair: len(pair[1]))
-        text = self.wording.says_all(missing, MAX_NAMED)
+        text = self.wording.premise_sentence(missing, MAX_NAMED)
         return f"no rule applies. The nearest is rule {rule + 1}: it needs that {text}."
 
     def _missing(self, name: str, rule: int, depth: int = 4) -> list[Proposition]:
@@ -234,7 +238,7 @@ class Sentences(Analysis):
         if isinstance(change, ValueChange):
             return f"{called} were {change.replacements[name].to}"
         value = change.readings[name]
-        text = self.wording.has(attribute, [value]).removeprefix(f"{called} is ")
+        text = self.wording.values_sentence(attribute, [value]).removeprefix(f"{called} is ")
         possible = short_degree(float(change.old[name][value]))
         return f"{called} were {text} (possible {possible})"
 
