@@ -155,11 +155,15 @@ class Sentences(Analysis):
             return f"{facts}{middle}; then {list_text(says)}."
         if not last:
             return f"{facts}."
-        rules = f"({rule_numbers_text([number - 1 for number in last[0].rules])})"
+        rules = self._rules(last[0])
         if between:
             names = [self.wording.value(self.attribute, v) for v in self.values]
             return f"{facts}{middle}, and that means {list_text(names, 'or')} {rules}."
         return f"{facts}, so {last[0].text} {rules}."
+
+    def _rules(self, reason: Reason) -> str:
+        """Return the rules of a reason in brackets."""
+        return f"({rule_numbers_text([number - 1 for number in reason.rules])})"
 
     def _facts(self) -> str:
         texts = [
