@@ -166,9 +166,9 @@ class _RulesContent:
             rule_sets.append(self._at(path, RuleSet, rules))
         return Cascade(*rule_sets, attributes=self.attributes.values())
 
-    def _at(self, path: str, read: Callable[[Any], T], entry: object) -> T:
+    def _at(self, path: str, reader: Callable[[Any], T], entry: object) -> T:
         try:
-            return read(entry)
+            return reader(entry)
         except PinesyError as error:
             raise DataError(f"{path}: {error}") from None
         except (IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
