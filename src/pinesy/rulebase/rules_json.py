@@ -81,12 +81,13 @@ def to_content(cascade: Cascade) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "attributes": list(map(_attribute, declaration_order(cascade.attributes.values()))),
-        "rule_sets": [[_rule(rule) for rule in s.rules] for s in cascade.stated],
+        "attributes": list(map(attribute_content, declaration_order(cascade.attributes.values()))),
+        "rule_sets": [[rule_content(rule) for rule in s.rules] for s in cascade.stated],
     }
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
+def attribute_content(attribute: Attribute) -> dict[str, Any]:
+    """Return an attribute as an object of JSON."""
     if attribute.factors:
         return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
     if (scale := attribute.scale) is not None:
@@ -95,7 +96,8 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
     return {"name": attribute.name, "domain": attribute.domain}
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
+def rule_content(rule: Rule) -> dict[str, Any]:
+    """Return a rule as an object of JSON."""
     premise = [_statement(p) for p in rule.premise.propositions]
     return {"if": premise, "then": _proposition(rule.conclusion), "s": rule.s, "r": rule.r}
 
@@ -138,10 +140,10 @@ def read_content(text: str) -> dict[str, Any]:
 def from_content(content: dict[str, Any], max_values: int | None = None) -> Cascade:
     """Return the cascade that an object of JSON holds."""
     with budget(value_limit(max_values)):
-        return _RulesContent(content).cascade()
+        return RulesContent(content).cascade()
 
 
-class _RulesContent:
+class RulesContent:
     """Reads the JSON form; errors name the path of what does not fit."""
 
     def __init__(self, content: dict[str, Any]) -> None:
@@ -150,20 +152,25 @@ class _RulesContent:
 
     def cascade(self) -> Cascade:
         """Return the cascade."""
-        for i, entry in enumerate(self._list("attributes")):
-            attribute = self._at(f"attributes[{i}]", self._attribute, entry)
-            if attribute.name in self.attributes:
-                raise DataError(f"attributes[{i}]: {attribute.name!r} is there twice")
-            self.attributes[attribute.name] = attribute
+        self.read_attributes()
         rule_sets = [
             self._at(f"rule_sets[{i}]", RuleSet, self._rules(entries, f"rule_sets[{i}]"))
             for i, entries in enumerate(self._list("rule_sets"))
         ]
         return Cascade(*rule_sets, attributes=self.attributes.values())
 
+    def read_attributes(self) -> tuple[Attribute, ...]:
+        """Return the attributes, in their order; propositions and rules are on these."""
+        for i, entry in enumerate(self._list("attributes")):
+            attribute = self._at(f"attributes[{i}]", self._attribute, entry)
+            if attribute.name in self.attributes:
+                raise DataError(f"attributes[{i}]: {attribute.name!r} is there twice")
+            self.attributes[attribute.name] = attribute
+        return tuple(self.attributes.values())
+
     def _rules(self, entries: object, path: str) -> list[Rule]:
         return [
-            self._at(f"{path}[{j}]", self._rule, entry)
+            self._at(f"{path}[{j}]", self.read_rule, entry)
             for j, entry in enumerate(_list(entries, path))
         ]
 
@@ -198,26 +205,28 @@ class _RulesContent:
         check_known(name, self.attributes, f"{name!r} is not declared", DataError)
         return self.attributes[name]
 
-    def _rule(self, entry: dict[str, Any]) -> Rule:
+    def read_rule(self, entry: dict[str, Any]) -> Rule:
+        """Return the rule of an object."""
         allow_tokens(4)
         _check_keys(entry, {"if", "then", "s", "r"})
         for key in ("s", "r"):
             if type(entry[key]) not in (int, float):
                 raise DataError(f"{key} is {entry[key]!r}; it must be a number in [0, 1]")
         premise = map(self._statement, _list(entry["if"], "if"))
-        return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
+        return If(*premise).then(self.read_proposition(entry["then"]), entry["s"], entry["r"])
 
     def _statement(self, entry: Any) -> Proposition | Compound:
         allow_tokens(2)
         if not isinstance(entry, dict):
-            return self._proposition(entry)
+            return self.read_proposition(entry)
         _check_keys(entry, {"least", "most", "of"})
         parts = tuple(map(self._statement, _list(entry["of"], "of")))
         for key in ("least", "most"):
             check_integer(entry[key], key, error=DataError)
         return Compound(parts, entry["least"], entry["most"])
 
-    def _proposition(self, entry: list[Any]) -> Proposition:
+    def read_proposition(self, entry: list[Any]) -> Proposition:
+        """Return the proposition of a list."""
         attribute = self._known(entry[0])
         indices = _list(entry[1], "positions")
         for index in indices:
