@@ -1,4 +1,4 @@
-"""Score cards: evaluated by their formula, and compiled to a cascade that agrees where all is known."""
+"""Score cards: evaluated by their formula, and compiled to a cascade that agrees with it."""
 
 import json
 from typing import Any
@@ -82,8 +82,9 @@ def definition(card: ScoreCard, sample: dict[str, np.ndarray[Any, Any]]) -> list
         for p in line.conditions:
             pi = sample[p.attribute.name]
             inside = [value in p.values for value in p.attribute.domain]
-            possible = min(possible, max((d for d, i in zip(pi, inside) if i), default=0.0))
-            certain = min(certain, 1.0 - max((d for d, i in zip(pi, inside) if not i), default=0.0))
+            pairs = list(zip(pi.tolist(), inside, strict=True))
+            possible = min(possible, max((d for d, is_in in pairs if is_in), default=0.0))
+            certain = min(certain, 1.0 - max((d for d, is_in in pairs if not is_in), default=0.0))
         given_points = line.points * certain + line.undetermined * (possible - certain)
         totals[card.output.position(line.value)] += given_points
     return totals

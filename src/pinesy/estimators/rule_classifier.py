@@ -23,9 +23,11 @@ from pinesy.estimators.feature_table import (
     weighted_classes,
 )
 from pinesy.estimators.tree_rules import tree_rules
+from pinesy.evidence.evidence_form import evidence_rows
+from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
-from pinesy.induction import CardLine, induce_card
+from pinesy.induction import CardCascade, CardLine, induce_card
 from pinesy.learning import learn
 from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -166,9 +168,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         table = {**columns, name: labels.tolist()}
         options = {option: getattr(self, option) for option in INDUCED}
-        self.rules_, self.card_ = induce_card(
+        rules, self.card_ = induce_card(
             table, name, **options, weights=weights, seed=seed_of(self.random_state)
         )
+        self.rules_: Cascade = rules
         self.target_ = name
 
     def _fit_given(
@@ -207,8 +210,14 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # --- predictions ---------------------------------------------------------------------------
 
     def predict_possibility(self, X: Any) -> FloatArray:  # noqa: N803
-        """Return the possibility of each class, shape ``(n_samples, n_classes)``."""
+        """Return the possibility of each class, shape ``(n_samples, n_classes)``.
+
+        This is the cautious reading: a blank may be any value, and nothing is guessed.
+        """
         evidence = self._table(X)
+        return self._possibility(evidence)
+
+    def _possibility(self, evidence: Mapping[str, Any]) -> FloatArray:
         inferred = self.rules_.infer(evidence, outputs=[self.target_])
         return np.asarray(inferred[self.target_].degrees)
 
@@ -220,30 +229,38 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
         """Return the probability of each class: the inverse antipignistic transformation.
 
-        A contradictory distribution is divided by its height first; one that excludes every class
-        is taken for one that excludes none.
+        Of induced rules it is that of the score card: a line that a blank leaves open gives the
+        points that are expected of it. Otherwise it is that of `predict_possibility`: a
+        contradictory distribution is divided by its height first, and one that excludes every
+        class is taken for one that excludes none.
         """
-        return probabilities(self.predict_possibility(X))
+        evidence = self._table(X)
+        if isinstance(self.rules_, CardCascade):
+            return self.rules_.score(evidence).probability
+        return probabilities(self._possibility(evidence))
 
     def predict(self, X: Any, certainty: float | None = None) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the most possible class of each sample.
+        """Return the most possible class of each sample; of induced rules, that of most points.
 
-        A classifier returns a class even where the rules decide on none: of several most possible
-        classes the first in the order of `classes_`, and where rules contradict each other the one
-        that they exclude least. `outcomes` says where that is so; with a `certainty` such samples
-        get None.
+        A classifier returns a class even where the rules decide on none: of several such classes
+        the first in the order of `classes_`, and where rules contradict each other the one that
+        they exclude least. `outcomes` says where that is so; with a `certainty` such samples get
+        None.
 
         Parameters
         ----------
         certainty : abstain where the best class is not ahead of every other by at least this; such
             samples get None
         """
-        pi = self.predict_possibility(X)
-        best = self.classes_[pi.argmax(axis=1)]
+        evidence = self._table(X)
+        if isinstance(self.rules_, CardCascade):
+            best = self.classes_[self.rules_.score(evidence).best]
+        else:
+            best = self.classes_[self._possibility(evidence).argmax(axis=1)]
         if certainty is None:
             return np.asarray(best)
         predicted = best.astype(object)
-        predicted[_class_outcomes(pi, certainty) != "decided"] = None
+        predicted[_class_outcomes(self._possibility(evidence), certainty) != "decided"] = None
         return np.asarray(predicted)
 
     def outcomes(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803
@@ -377,7 +394,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _evidence(self, x: Any) -> dict[str, Any]:
         check_is_fitted(self)
         sample = one_sample(x, fitted_names(self))
-        return {a.name: sample.get(a.name) for a in self.rules_.inputs}
+        evidence = {a.name: sample.get(a.name) for a in self.rules_.inputs}
+        return dict(without_unseen(evidence, self.rules_.inputs))
 
     def points(self, x: Any) -> list[CardLine]:
         """Return the lines of the score card that give points for one sample.
@@ -388,11 +406,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if not hasattr(self, "card_"):
             raise TableError("only induced rules give points; use explain for rules of your own")
-        names = [line.attribute for line in self.card_.lines]
-        if not names:
-            return []
-        pi = self.rules_.infer(self._evidence(x), outputs=names)
-        return [line for line in self.card_.lines if pi[line.attribute].necessity({line.points})]
+        rows = evidence_rows(self.rules_, self._evidence(x))
+        _, negated = self.card_.line_measures(rows.attributes, rows.block(0, 1))
+        lines = zip(self.card_.lines, negated[:, 0].tolist(), strict=True)
+        return [line for line, degree in lines if degree == 0.0]
 
     def __str__(self) -> str:
         """Return the rules of a fitted classifier: the score card of induced ones."""

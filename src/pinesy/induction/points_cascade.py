@@ -70,8 +70,14 @@ class CardCascade(Cascade):
             rule_set = rules.sets.get(line.attribute)
             if rule_set is None or rule_set.rules != (expected,):
                 raise DataError(f"the score card has a line that the rules do not have: {expected}")
-        if rules.attributes.get(card.output.name) != card.output:
+        rule_set = rules.sets.get(card.output.name)
+        if rule_set is None or rule_set.output != card.output:
             raise DataError(f"the score card is on {card.output!r}, and the rules are not")
+        for rule in rule_set.rules:
+            if rule not in card.kept and rule.r not in card.levels:
+                raise DataError(
+                    f"the rules have one whose lead the score card does not have: {rule}"
+                )
         return cls(*rules.rule_sets, attributes=rules.attributes.values(), card=card)
 
     def score(self, evidence: Evidence) -> CardScores:

@@ -225,8 +225,11 @@ class ScoreCard:
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the cells of the card, below `HEAD`: the starts first, then the lines."""
-        start = [("start", show_value(v), f"+{n}", "", "", "") for v, n in self.start.items() if n]
-        return start + [
+        starts = [(v, n) for v, n in self.start.items() if n]
+        rows: list[tuple[str, ...]] = [
+            ("start", show_value(v), f"+{n}", "", "", "") for v, n in starts
+        ]
+        return rows + [
             (
                 line.premise,
                 show_value(line.value),
@@ -328,19 +331,21 @@ NUMBERS = ("points", "undetermined", "support", "precision", "weight")
 
 
 def _line(reader: RulesContent, entry: Mapping[str, Any], classes: Sequence[Hashable]) -> CardLine:
-    numbers = [entry[key] for key in NUMBERS]
-    points, undetermined = (check_integer(n, "points", error=DataError) for n in numbers[:2])
-    counts = [None if n is None else _number(n, "a line") for n in numbers[2:4]]
-    conditions = tuple(map(reader.read_proposition, entry["if"]))
-    value, weight = classes[check_integer(entry["class"], "class", error=DataError)], numbers[4]
+    points, undetermined = (
+        check_integer(entry[key], key, error=DataError) for key in ("points", "undetermined")
+    )
+    support, precision = (
+        None if entry[key] is None else _number(entry[key], key) for key in ("support", "precision")
+    )
     return CardLine(
         str(entry["name"]),
-        value,
+        classes[check_integer(entry["class"], "class", error=DataError)],
         points,
-        conditions,
+        tuple(map(reader.read_proposition, entry["if"])),
         undetermined,
-        *counts,
-        _number(weight, "a line"),
+        support,
+        precision,
+        _number(entry["weight"], "weight"),
     )
 
 

@@ -12,7 +12,8 @@ JSON, version 2::
 A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
 was given by one. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: so many
 of its parts hold. Arrays among domain values stand for tuples. A model file also holds, under
-``"learning"``, how its parameters were learned; see `pinesy.learning.model_file`.
+``"learning"``, how its parameters were learned (`pinesy.learning.model_file`), and under ``"card"``
+the score card of induced rules.
 """
 
 import json
@@ -45,11 +46,15 @@ FORMAT, VERSION = "pinesy cascade", 2
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
 
 
-def write_rules(cascade: Cascade, path: Path) -> None:
-    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file."""
+def write_rules(cascade: Cascade, path: Path, comment: str = "") -> None:
+    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file.
+
+    A ``.rules`` file has the comment, a line, after the rules.
+    """
     if path.suffix == ".rules":
         _check_values(cascade)
-        text = f"{HEAD}\nversion {TEXT_VERSION}\n\n{cascade}\n{END}\n"
+        note = f"# {comment}\n" if comment else ""
+        text = f"{HEAD}\nversion {TEXT_VERSION}\n\n{cascade}\n{note}{END}\n"
     elif path.suffix == ".json":
         text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
     else:
