@@ -18,7 +18,7 @@ from pinesy.explanations.json_form import DataWriter, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
-from pinesy.explanations.points_text import points_lines
+from pinesy.explanations.points_text import card_evidence, card_scores, points_lines
 from pinesy.explanations.restraints import Clash, clashes_of
 from pinesy.explanations.sample import plain_values_of, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -76,6 +76,7 @@ def explain(
     depth = check_limit(depth, "depth")
     attribute = _attribute(cascade, proposition)
     plan = plan_for(cascade, attribute)
+    evidence = card_evidence(cascade, evidence)
     wording = Wording.of(labels, cascade.attributes)
     graph = ExplanationGraph(plan, plan.row(evidence), eta)
     event = proposition if isinstance(proposition, Proposition) else None
@@ -124,6 +125,20 @@ class Explanation:
     graph: ExplanationGraph
     #: Of rules that give points, the inputs that have plain values; None for other rules.
     plain_values: Mapping[str, Any] | None = None
+
+    @cached_property
+    def probability(self) -> dict[Hashable, float] | None:
+        """The probability of each value by the score card of induced rules; None of other rules."""
+        scores = card_scores(self.graph)
+        if scores is None:
+            return None
+        return dict(zip(self.attribute.domain, scores.probability[0].tolist(), strict=True))
+
+    @cached_property
+    def predicted(self) -> Hashable:
+        """The class that the score card of induced rules predicts; None of other rules."""
+        scores = card_scores(self.graph)
+        return None if scores is None else self.attribute.domain[int(scores.best[0])]
 
     @cached_property
     def proposition(self) -> Proposition:
@@ -228,8 +243,9 @@ class Explanation:
     def text(self, *, depth: int | None = None, limit: int | None = 5) -> str:
         """Return the explanation in plain English.
 
-        Of induced rules it is short: which rules gave points to which class, and how certain that
-        makes it (docs/induction.md); with a depth, the rules of their sums follow.
+        Of induced rules it is short: which lines of the score card gave points to which class, and
+        how certain and how probable that makes it (docs/induction.md); with a depth, the rules of
+        their sums follow.
 
         Parameters
         ----------

@@ -6,12 +6,12 @@ line has the least of those of its conditions. It gives its class
     ``points * N + undetermined * (P - N)``
 
 points: all where it holds, none where it fails, and `undetermined` where a blank leaves that open
-(what it is expected to give). A class has the sum of these and of its start, and a class that trails
+(what it is expected to give). A class has the sum of these and of its start. A class that trails
 the leading one by `t` points has possibility ``levels[t]``, between whole points by interpolation.
 
-This is the *expected* reading, of `predict` and `predict_proba`. The cascade that a card is compiled
-to (`points_cascade`) has the *cautious* one, where a blank may give any points. Without blanks both
-are the same, bit for bit.
+This is the *expected* reading, of `predict` and `predict_proba`. The cascade that a card is
+compiled to (`points_cascade`) has the *cautious* one, where a blank may give any points. Without
+blanks both are the same, bit for bit.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -77,6 +77,13 @@ class CardLine(NamedTuple):
     def premise(self) -> str:
         """The conditions as text."""
         return " ".join(str(premise_of(*self.conditions)).split())
+
+    @property
+    def record(self) -> str:
+        """How many rows the line covers, and how often it is right there; or that it is given."""
+        if self.support is None or self.precision is None:
+            return "a rule of yours"
+        return f"{self.support:.6g} rows, {self.precision:.0%} right"
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,12 +178,12 @@ class ScoreCard:
             block = slice(first, min(first + BLOCK, rows.n))
             degrees = rows.block(block.start, block.stop)
             _check_degrees(rows, degrees, first)
-            totals[block], possibility[block] = self._scores(rows.attributes, degrees)
+            scores = self.score_degrees(rows.attributes, degrees)
+            totals[block], possibility[block] = scores.totals, scores.possibility
         return CardScores(totals, possibility)
 
-    def _scores(
-        self, attributes: tuple[Attribute, ...], degrees: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def score_degrees(self, attributes: tuple[Attribute, ...], degrees: FloatArray) -> CardScores:
+        """Return the same for degrees of attributes side by side, which are not checked."""
         possible, negated = self.line_measures(attributes, degrees)
         start = np.array([*self.start.values()], dtype=np.float64)
         totals = start + self.line_points(possible, negated).T @ self._gives
@@ -191,7 +198,7 @@ class ScoreCard:
                 is_in, np.maximum(rule.s, lam)[:, None], np.maximum(rule.r, rho)[:, None]
             )
             possibility = np.minimum(possibility, bounds)
-        return totals, possibility
+        return CardScores(totals, possibility)
 
     @cached_property
     def _gives(self) -> FloatArray:
