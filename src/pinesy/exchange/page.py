@@ -14,11 +14,13 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from pinesy._common.reports import counted
 from pinesy._version import __version__
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import evidence_batch, rules_data, samples_data
-from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.induction.points_cascade import card_of
+from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
 #: The most bytes that a page may have: browsers open it, and mail still takes it.
@@ -29,7 +31,7 @@ _EXPORT = re.compile(r"^export (?=\w)", re.MULTILINE)
 
 
 def to_page(
-    rules: Cascade | RuleSet,
+    rules: Cascade | RuleSet | HasRules,
     evidence: Evidence | None = None,
     *,
     titles: Iterable[object] | None = None,
@@ -40,7 +42,7 @@ def to_page(
 
     Parameters
     ----------
-    rules : Cascade or RuleSet
+    rules : Cascade, RuleSet, or a fitted `pinesy.estimators.RuleClassifier`
     evidence : samples to look at, as `infer` takes them
     titles : what to call the samples, by default their numbers from 1
     images : for some inputs, by name, a uint8 array (n_samples, height, width) of what is seen
@@ -104,10 +106,13 @@ def rules_page(
 def _about(cascade: Cascade, network: bool) -> str:
     """Return what the page says of itself."""
     n_rules = sum(len(s.rules) for s in cascade.rule_sets)
-    text = (
-        f"{n_rules:,} rules on {len(cascade.inputs) + len(cascade.sets):,} attributes. All is "
-        "computed in this page, by the engine in it; nothing is sent or fetched."
-    )
+    size = f"{n_rules:,} rules on {len(cascade.inputs) + len(cascade.sets):,} attributes"
+    if (card := card_of(cascade)) is not None:
+        size = (
+            f"A score card of {counted(len(card.lines), 'line')} that give points to "
+            f"{len(card.start)} classes, from {counted(len(card.inputs), 'column')}"
+        )
+    text = f"{size}. All is computed in this page, by the engine in it; nothing is sent or fetched."
     if network:
         text += (
             " The network of the model is not in it: inputs are set by hand, or are what was "

@@ -75,9 +75,7 @@ class PointsGiven:
 
     @property
     def text(self) -> str:
-        """The points and the value, such as ``5 for yes``, ``5 to 7 for yes`` or with a card
-        ``6 (5 to 7) for yes``.
-        """
+        """The points and the value: ``5 for yes``, ``5 to 7 for yes``, or ``6 (5 to 7) for yes``."""
         if self.start is None:
             return f"no rule gives any to {show_value(self.value)}"
         span = f"{self.low} to {self.high}" if self.high > self.low else f"{self.low}"
