@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exchange.onnx_runs import run, same_bits
-from induction.test_score_card import random_card, rows
+from induction.random_cards import random_card, rows
 from pinesy import Cascade, to_onnx
 from pinesy.induction.points_cascade import write_cascade
 

@@ -30,7 +30,7 @@ def add_card(
     attributes, columns : the inputs, and their degrees, (input columns, samples)
     """
     premises = [line.conditions for line in card.lines]
-    premises += [rule.premise.propositions for rule in card.kept]
+    premises += [rule.premise.propositions for rule in card.user_rules]
     n_lines, n_classes = len(card.lines), len(card.output.domain)
     totals = _rows_of(graph, columns, np.array([*card.start.values()], dtype=np.float64))
     possible = negated = ""
@@ -43,8 +43,8 @@ def add_card(
         points = _line_points(graph, card, *lines)
         totals = graph.node("Add", totals, graph.node("MatMul", graph.constant(gives), points))
     possibility = _levels(graph, card, totals)
-    inside = mask_table(n_classes, [rule.conclusion.mask for rule in card.kept]).T
-    for index, (rule, is_in) in enumerate(zip(card.kept, inside, strict=True), n_lines):
+    inside = mask_table(n_classes, [rule.conclusion.mask for rule in card.user_rules]).T
+    for index, (rule, is_in) in enumerate(zip(card.user_rules, inside, strict=True), n_lines):
         alpha = graph.node("Max", graph.take(possible, [index]), graph.constant(rule.s))
         beta = graph.node("Max", graph.take(negated, [index]), graph.constant(rule.r))
         bounds = graph.take(graph.concat([alpha, beta], axis=0), np.where(is_in, 0, 1))
@@ -127,8 +127,8 @@ def _levels(graph: OnnxGraph, card: ScoreCard, totals: str) -> str:
 
 def _probabilities(graph: OnnxGraph, possibility: str, top: str, n_classes: int) -> str:
     """Return `pinesy.transforms.probabilities`, (samples, classes)."""
-    one = graph.constant(1.0)
+    unit = graph.constant(1.0)
     has_height = graph.node("Greater", top, graph.constant(0.0))
-    height = graph.node("Where", has_height, top, one)
-    scaled = graph.node("Where", has_height, graph.node("Div", possibility, height), one)
+    height = graph.node("Where", has_height, top, unit)
+    scaled = graph.node("Where", has_height, graph.node("Div", possibility, height), unit)
     return add_antipignistic_inverse(graph, graph.node("Transpose", scaled), n_classes)

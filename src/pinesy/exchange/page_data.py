@@ -157,8 +157,8 @@ def _set(rule_set: RuleSet, index: dict[str, int], shape: int, coherent: bool) -
 def _card(card: ScoreCard, index: dict[str, int]) -> dict[str, Any]:
     """Return a score card: its lines on `conditions`, the distinct ones as (attribute, subset).
 
-    A line is (conditions, class, points, undetermined points, text, record), a rule that was kept
-    (conditions, subset of classes, s, r).
+    A line is (conditions, class, points, undetermined points, text, record), a rule of the
+    user (conditions, subset of classes, s, r).
     """
     numbers = NumberedTexts()
 
@@ -177,9 +177,9 @@ def _card(card: ScoreCard, index: dict[str, int]) -> dict[str, Any]:
         ]
         for line in card.lines
     ]
-    kept = [
+    user_rules = [
         [conditions(r.premise.propositions), _hexadecimal(r.conclusion.mask), r.s, r.r]
-        for r in card.kept
+        for r in card.user_rules
     ]
     return {
         "output": index[card.output.name],
@@ -187,7 +187,7 @@ def _card(card: ScoreCard, index: dict[str, int]) -> dict[str, Any]:
         "start": [*card.start.values()],
         "conditions": list(numbers),
         "lines": lines,
-        "kept": kept,
+        "userRules": user_rules,
     }
 
 

@@ -75,7 +75,7 @@ class PointsGiven:
 
     @property
     def text(self) -> str:
-        """The points and the value: ``5 for yes``, ``5 to 7 for yes``, or ``6 (5 to 7) for yes``."""
+        """The points and the value, such as ``5 to 7 for yes``, or ``6 (5 to 7) for yes``."""
         if self.start is None:
             return f"no rule gives any to {show_value(self.value)}"
         span = f"{self.low} to {self.high}" if self.high > self.low else f"{self.low}"
@@ -120,10 +120,10 @@ def points_given(sample: Sample) -> list[PointsGiven]:
 def _card_points(card: ScoreCard, sample: Sample) -> Iterator[PointsGiven]:
     inputs, row = sample.plan.inputs, sample.row[None, :]
     possible, negated = card.line_measures(inputs, row)
-    given = card.line_points(possible, negated)[:, 0].tolist()
+    line_points = card.line_points(possible, negated)[:, 0].tolist()
     measures = zip(possible[:, 0].tolist(), (1.0 - negated[:, 0]).tolist(), strict=True)
     by_value: dict[Hashable, list[LineOnSample]] = {value: [] for value in card.start}
-    for line, points, (can, must) in zip(card.lines, given, measures, strict=True):
+    for line, points, (can, must) in zip(card.lines, line_points, measures, strict=True):
         if can > 0.0:
             unknown = _unknown(line, sample) if must < 1.0 else ()
             premise = premise_of(*line.conditions)
@@ -238,14 +238,14 @@ def _line_text(line: LineOnSample, value: str, plain_values: Mapping[str, Any]) 
     if line.expected is None:
         maybe = " perhaps" * (line.certain < 1.0)
         return f"+{line.points} {value}{maybe}: {premise}{facts}"
-    given = f"+{line.expected:.4g} {value}: {premise}{record}"
+    text = f"+{line.expected:.4g} {value}: {premise}{record}"
     if line.certain == 1.0:
-        return f"{given}{facts}"
+        return f"{text}{facts}"
     if not line.unknown:
         degrees = (
             f"possible at {number_text(line.possible)}, certain at {number_text(line.certain)}"
         )
-        return f"{given}: {degrees} ({line.points} if it holds, 0 if not)"
+        return f"{text}: {degrees} ({line.points} if it holds, 0 if not)"
     names = list_text([format_name(a.name) for a in line.unknown])
     texts.append(f"{names} {'is' if len(line.unknown) == 1 else 'are'} not known")
-    return f"{given}: {', '.join(texts)} ({line.points} if it holds, 0 if not)"
+    return f"{text}: {', '.join(texts)} ({line.points} if it holds, 0 if not)"

@@ -74,7 +74,7 @@ class CardCascade(Cascade):
         if rule_set is None or rule_set.output != card.output:
             raise DataError(f"the score card is on {card.output!r}, and the rules are not")
         for rule in rule_set.rules:
-            if rule not in card.kept and rule.r not in card.levels:
+            if rule not in card.user_rules and rule.r not in card.levels:
                 raise DataError(
                     f"the rules have one whose lead the score card does not have: {rule}"
                 )
@@ -171,7 +171,7 @@ class CascadeWriter:
             parts[self._output.position(line.value)].append(rule_set.output)
         starts = [*card.start.values()]
         totals = [self._total(label, part, starts[label]) for label, part in enumerate(parts)]
-        rules = [*card.kept, *self._leads(totals)]
+        rules = [*card.user_rules, *self._leads(totals)]
         if not rules:  # no rule was found: this one leaves every class possible
             rules = [Rule(self._always(), self._output.isin(self._output.domain))]
         return CardCascade(*self._sets, RuleSet(rules), attributes=card.columns, card=card)

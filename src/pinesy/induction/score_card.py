@@ -122,7 +122,7 @@ class ScoreCard:
     output : the attribute of the classes
     levels : the possibility that a lead of 0, 1, ... points leaves; the last also for longer ones
     columns : the attributes of all columns of the table, also of those that no line uses
-    kept : rules of the user, which hold besides the points
+    user_rules : rules of the user, which hold besides the points
     shares : of each class, its share of the training rows
     """
 
@@ -131,7 +131,7 @@ class ScoreCard:
     output: Attribute
     levels: tuple[float, ...]
     columns: tuple[Attribute, ...]
-    kept: tuple[Rule, ...] = ()
+    user_rules: tuple[Rule, ...] = ()
     shares: dict[Hashable, float] = field(default_factory=dict)
 
     @property
@@ -145,7 +145,7 @@ class ScoreCard:
     def inputs(self) -> tuple[Attribute, ...]:
         """The attributes that the card uses, in the order of the columns of the table."""
         premises = [*(line.conditions for line in self.lines)]
-        premises += (rule.premise.propositions for rule in self.kept)
+        premises += (rule.premise.propositions for rule in self.user_rules)
         names = {p.attribute.name for premise in premises for p in premise}
         return tuple(a for a in self.columns if a.name in names)
 
@@ -190,10 +190,10 @@ class ScoreCard:
         possibility = interpolate_levels(
             np.array(self.levels), totals.max(axis=1, keepdims=True) - totals
         )
-        parts = [rule.premise.propositions for rule in self.kept]
+        parts = [rule.premise.propositions for rule in self.user_rules]
         lambdas, rhos = premise_measures(parts, attributes, degrees)
-        inside = mask_table(len(self.output.domain), [r.conclusion.mask for r in self.kept]).T
-        for rule, is_in, lam, rho in zip(self.kept, inside, lambdas, rhos, strict=True):
+        inside = mask_table(len(self.output.domain), [r.conclusion.mask for r in self.user_rules]).T
+        for rule, is_in, lam, rho in zip(self.user_rules, inside, lambdas, rhos, strict=True):
             bounds = np.where(
                 is_in, np.maximum(rule.s, lam)[:, None], np.maximum(rule.r, rho)[:, None]
             )
@@ -303,7 +303,7 @@ class ScoreCard:
                 }
                 for line in self.lines
             ],
-            "kept": [rule_content(rule) for rule in self.kept],
+            "user_rules": [rule_content(rule) for rule in self.user_rules],
         }
 
     @classmethod
@@ -328,7 +328,7 @@ class ScoreCard:
             output,
             levels,
             tuple(columns),
-            tuple(map(reader.read_rule, content["kept"])),
+            tuple(map(reader.read_rule, content["user_rules"])),
             dict(zip(classes, shares, strict=False)),
         )
 

@@ -23,13 +23,13 @@ export function readCard(data, attributes) {
     text,
     record,
   }));
-  const kept = data.kept.map(([own, digits, s, r]) => ({
+  const userRules = data.userRules.map(([own, digits, s, r]) => ({
     conditions: own.map((i) => conditions[i]),
     inside: membershipsOf(digits, output.values.length),
     s,
     r,
   }));
-  return { output, lines, kept, start: data.start, levels: data.levels };
+  return { output, lines, userRules, start: data.start, levels: data.levels };
 }
 
 /** Return min Pi(p) and max Pi(not p) of conditions. */
@@ -92,7 +92,7 @@ export function scoreCard(card, degrees) {
   });
   const most = totals.reduce((a, b) => Math.max(a, b));
   const possibility = totals.map((total) => levelOf(card.levels, most - total));
-  for (const { conditions, inside, s, r } of card.kept) {
+  for (const { conditions, inside, s, r } of card.userRules) {
     const [possible, negated] = conjunctionOf(conditions, degrees);
     possibility.forEach((degree, place) => {
       const bound = inside[place] ? Math.max(s, possible) : Math.max(r, negated);
