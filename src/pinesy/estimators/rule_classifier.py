@@ -27,7 +27,9 @@ from pinesy.evidence.evidence_form import evidence_rows
 from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
-from pinesy.induction import CardCascade, CardLine, induce_card
+from pinesy.evidence.rows import Rows
+from pinesy.induction import CardCascade, CardLine, PlainRules, ScoreCard, induce_card
+from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
 from pinesy.learning import learn
 from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -147,7 +149,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[mask] for name, column in columns.items()}
-        for attribute in ("card_", "calibration_"):  # of an earlier fit
+        for attribute in ("card_", "calibration_", "_fitted_rows"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[mask], None if weights is None else weights[mask]
@@ -172,6 +174,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             table, name, **options, weights=weights, seed=seed_of(self.random_state)
         )
         self.rules_: Cascade = rules
+        self._fitted_rows = (columns, labels, weights)
         self.target_ = name
 
     def _fit_given(
@@ -403,13 +406,64 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Induced rules have a card (`card_`). Where a value is unknown, lines that may or may not
         hold are left out.
         """
+        card = self._card()
+        rows = evidence_rows(self.rules_, self._evidence(x))
+        _, negated = card.line_measures(rows.attributes, rows.block(0, 1))
+        lines = zip(card.lines, negated[:, 0].tolist(), strict=True)
+        return [line for line, degree in lines if degree == 0.0]
+
+    def _card(self) -> ScoreCard:
         check_is_fitted(self)
         if not hasattr(self, "card_"):
             raise TableError("only induced rules give points; use explain for rules of your own")
-        rows = evidence_rows(self.rules_, self._evidence(x))
-        _, negated = self.card_.line_measures(rows.attributes, rows.block(0, 1))
-        lines = zip(self.card_.lines, negated[:, 0].tolist(), strict=True)
-        return [line for line, degree in lines if degree == 0.0]
+        return self.card_
+
+    def table(self) -> Any:
+        """Return the score card as a pandas DataFrame, a row for each line.
+
+        The columns: `premise`, `class`, `points`, `undetermined` (the points where a blank leaves
+        open whether it holds), `support` (training rows in which it holds), `precision` (the share
+        of these with its class), `lift` (the precision over the share of the class).
+        """
+        return self._card().table()
+
+    def to_rules(self, X: Any = None, y: Any = None) -> PlainRules:  # noqa: N803
+        """Return rules that stand alone, in place of the score card: the surest that holds wins.
+
+        They are lines of the card, and two such lines together, with certainties that are counted
+        on the rows of `fit`. ``print`` shows them with the accuracy that they lose against the
+        card; ``.rules`` is the rule set, which every function takes.
+
+        Parameters
+        ----------
+        X, y : rows and labels to compare the accuracies on; by default those of `fit`
+        """
+        card = self._card()
+        if not hasattr(self, "_fitted_rows"):
+            raise TableError(
+                "plain rules are counted on the rows of fit, which are not stored with a model; "
+                "call to_rules before it is pickled, or fit again"
+            )
+        counted = self._labelled_rows(*self._fitted_rows)
+        lines = list_plain_rules(card, *counted)
+        if X is not None:
+            columns = read_features(self, X, reset=False)
+            counted = self._labelled_rows(columns, *read_labels(y, None, columns))
+        return compare_plain_rules(card, lines, *counted)
+
+    def _labelled_rows(
+        self, columns: Columns, labels: Any, weights: FloatArray | None
+    ) -> tuple[Rows, npt.NDArray[np.intp], FloatArray]:
+        """Return rows as degrees, the indices of their classes (-1 for others), and weights."""
+        rows = evidence_rows(self.rules_, feature_evidence(columns, self.rules_.inputs))
+        indices = {value: i for i, value in enumerate(self.classes_.tolist())}
+        known = np.array([indices.get(v, -1) for v in labels.tolist()], dtype=np.intp)
+        return rows, known, np.ones(len(known)) if weights is None else weights
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to be pickled: without the rows of `fit`."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: content for name, content in state.items() if name != "_fitted_rows"}
 
     def __str__(self) -> str:
         """Return the rules of a fitted classifier: the score card of induced ones."""

@@ -14,7 +14,6 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from pinesy._common.reports import counted
 from pinesy._version import __version__
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
@@ -108,10 +107,7 @@ def _about(cascade: Cascade, network: bool) -> str:
     n_rules = sum(len(s.rules) for s in cascade.rule_sets)
     size = f"{n_rules:,} rules on {len(cascade.inputs) + len(cascade.sets):,} attributes"
     if (card := card_of(cascade)) is not None:
-        size = (
-            f"A score card of {counted(len(card.lines), 'line')} that give points to "
-            f"{len(card.start)} classes, from {counted(len(card.inputs), 'column')}"
-        )
+        size = f"This is {card.summary}"
     text = f"{size}. All is computed in this page, by the engine in it; nothing is sent or fetched."
     if network:
         text += (

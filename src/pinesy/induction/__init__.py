@@ -1,6 +1,7 @@
 """Rules from tables: short rules that give points to classes, as an ordinary cascade."""
 
 from pinesy.induction.induce import InducedRules, induce, induce_card, induce_points
+from pinesy.induction.plain_rules import PlainRule, PlainRules
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.points_cascade import CardCascade, card_of
 from pinesy.induction.score_card import CardLine, CardScores, ScoreCard
@@ -11,6 +12,8 @@ __all__ = [
     "CardLine",
     "CardScores",
     "InducedRules",
+    "PlainRule",
+    "PlainRules",
     "PointModel",
     "ScoreCard",
     "TableColumn",

@@ -86,11 +86,7 @@ class CardCascade(Cascade):
         return self.card.score_rows(evidence_rows(self, known))
 
     def __repr__(self) -> str:
-        card = self.card
-        return (
-            f"CardCascade({len(card.lines)} lines that give points to {len(card.start)} classes of "
-            f"{card.output.name!r}, from {len(card.inputs)} columns)"
-        )
+        return f"CardCascade({self.card.summary})"
 
     def _repr_html_(self) -> str:
         return self.card._repr_html_()

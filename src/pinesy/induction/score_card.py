@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from pinesy._common.masks import mask_table, positions
 from pinesy._common.names import column_slices
-from pinesy._common.reports import data_frame, text_table
+from pinesy._common.reports import counted, data_frame, text_table
 from pinesy._common.validation import FloatArray, check_integer
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.evidence.rows import Rows
@@ -247,6 +247,15 @@ class ScoreCard:
             )
             for line in self.lines
         ]
+
+    @property
+    def summary(self) -> str:
+        """How large the card is, in one line."""
+        lines, columns = counted(len(self.lines), "line"), counted(len(self.inputs), "column")
+        return (
+            f"a score card of {lines} that give points to {len(self.start)} classes of "
+            f"{self.output.name!r}, from {columns}"
+        )
 
     @property
     def leads_text(self) -> str:
