@@ -30,7 +30,7 @@ def test_the_table_counts_what_lines_cover(model: RuleClassifier) -> None:
         right = (LABELS[holds] == line.value).mean()
         assert row.support == sum(holds)
         assert row.precision == pytest.approx(right)
-        assert row.lift == pytest.approx(right / (LABELS == line.value).mean())
+        assert row.lift == pytest.approx(right / (line.value == LABELS).mean())
         assert row.points == line.points
         assert 0 <= row.undetermined <= row.points
 

@@ -24,10 +24,10 @@ from pinesy.estimators.feature_table import (
 )
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.evidence.evidence_form import evidence_rows
+from pinesy.evidence.rows import Rows
 from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
-from pinesy.evidence.rows import Rows
 from pinesy.induction import CardCascade, CardLine, PlainRules, ScoreCard, induce_card
 from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
 from pinesy.learning import learn

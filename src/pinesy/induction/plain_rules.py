@@ -1,10 +1,11 @@
 """Plain rules from a score card: ``if premise then class [certainty]``, each of which stands alone.
 
-The surest rule that holds wins. That is what a rule set infers: a rule of certainty `c` leaves other
-classes the possibility ``1 - c``, and the class that is excluded least is that of the surest rule.
+The surest rule that holds wins. That is what a rule set infers: a rule of certainty `c` leaves
+other classes the possibility ``1 - c``, and the class that is excluded least is that of the surest
+rule.
 
-Candidates are the lines of the card, and every two lines for one class together. They are put in the
-order of their certainty, which is counted on rows,
+Candidates are the lines of the card, and every two lines for one class together. They are put in
+the order of their certainty, which is counted on rows,
 
     ``certainty = (right + share of the class) / (rows + 1)``
 

@@ -79,6 +79,11 @@ class CardLine(NamedTuple):
         return " ".join(str(premise_of(*self.conditions)).split())
 
     @property
+    def text(self) -> str:
+        """The line: its points, its class and its conditions."""
+        return f"+{self.points} for {show_value(self.value)}: {self.premise}"
+
+    @property
     def record(self) -> str:
         """How many rows the line covers, and how often it is right there; or that it is given."""
         if self.support is None or self.precision is None:
@@ -223,6 +228,24 @@ class ScoreCard:
         points = points.reshape(-1, 2)
         certain = 1.0 - negated
         return np.asarray(points[:, :1] * certain + points[:, 1:] * (possible - certain))
+
+    def line_counts(
+        self, rows: Rows, labels: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return in how many rows each line holds, and how many of these have its class.
+
+        Parameters
+        ----------
+        labels : the indices of the classes of rows
+        """
+        classes = self._gives.argmax(axis=1)[:, None]
+        counts = np.zeros((2, len(self.lines)), dtype=np.int64)
+        for first in range(0, rows.n, BLOCK):
+            degrees = rows.block(first, min(first + BLOCK, rows.n))
+            holds = self.line_measures(rows.attributes, degrees)[1] == 0.0
+            right = holds & (labels[first : first + len(degrees)] == classes)
+            counts += holds.sum(axis=1), right.sum(axis=1)
+        return counts[0], counts[1]
 
     # --- shown ---------------------------------------------------------------------------------
 
