@@ -18,7 +18,9 @@ def test_lines_are_counted() -> None:
     report = evaluate(rules, evidence, {"target": LABELS[:60]})
     assert report.has_card
     assert report.rules == tuple(line.text for line in rules.card.lines)
-    for line, held, right in zip(rules.card.lines, report.decides, report.decides_right, strict=True):
+    for line, held, right in zip(
+        rules.card.lines, report.decides, report.decides_right, strict=True
+    ):
         pi = rules.infer(evidence, [line.attribute])[line.attribute].degrees
         holds = pi[:, 0] == 0.0
         assert held == holds.sum()

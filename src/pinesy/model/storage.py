@@ -146,7 +146,7 @@ def load(
     if path.suffix not in (".json", ".rules"):
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
     if path.suffix == ".rules":
-        return _with_card(read_rules(path, max_values), path)
+        return with_card(read_rules(path, max_values), read_text(path), str(path))
     rules, learned, calibrated = _read_json(path, max_values)
     return calibrated or learned or rules
 
@@ -160,9 +160,12 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
     return _read_json(path)[0] if path.suffix == ".json" else load(path)
 
 
-def _with_card(rules: Cascade, path: Path) -> Cascade:
-    """Return rules with the score card in their ``.rules`` file, if it has one that is theirs."""
-    lines = [line for line in read_text(path).splitlines() if line.startswith(CARD)]
+def with_card(rules: Cascade, text: str, where: str) -> Cascade:
+    """Return rules with the score card in their text, if it has one that is theirs.
+
+    A `DataWarning`, which says `where`, tells of one that is not: the rules were edited.
+    """
+    lines = [line for line in text.splitlines() if line.startswith(CARD)]
     if not lines:
         return rules
     try:
@@ -170,7 +173,7 @@ def _with_card(rules: Cascade, path: Path) -> Cascade:
         return _part(content, "card", lambda part: CardCascade.of(rules, ScoreCard.from_dict(part)))
     except (PinesyError, ValueError, RecursionError) as error:
         warn(
-            f"{path}: the score card is left out, since it is not that of the rules: {error}",
+            f"{where}: the score card is left out, since it is not that of the rules: {error}",
             DataWarning,
             stacklevel=3,
         )

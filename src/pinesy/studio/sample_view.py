@@ -14,7 +14,7 @@ from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.page_data import NumberedTexts, attribute_data, input_content
 from pinesy.explanations import explain
 from pinesy.explanations.labels import number_text
-from pinesy.induction.points_cascade import CardCascade
+from pinesy.induction.points_cascade import CardCascade, card_of
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
@@ -38,17 +38,25 @@ PAPER = 32
 def form(session: Session, _payload: Payload) -> dict[str, Any]:
     """Return the attributes, with what their controls and bars need.
 
-    Roles are those of `roles_of`; `pictured` names the inputs that a network reads.
+    Roles are those of `roles_of`; `pictured` names the inputs that a network reads. Of induced
+    rules the attributes that add and compare points are left out.
     """
     rules = session.work.rules
+    card = card_of(rules)
+    outputs = [s.output for s in rules.order] if card is None else [card.output]
     domains = NumberedTexts()
     roles = roles_of(rules)
     attributes = [
         attribute_data(a, domains.number(tuple(value_texts(a)))) | {"role": roles[a.name]}
-        for a in (*rules.inputs, *(s.output for s in rules.order))
+        for a in (*rules.inputs, *outputs)
     ]
     names = pictured(session.work.model, rules)
-    return {"attributes": attributes, "domains": list(domains), "pictured": names}
+    return {
+        "attributes": attributes,
+        "domains": list(domains),
+        "pictured": names,
+        "hasCard": card is not None,
+    }
 
 
 def pictured(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
