@@ -9,10 +9,12 @@ import pandas
 import pytest
 from typer.testing import CliRunner
 
+from explanations.json_schema import problems
 from pinesy import Cascade, induce, load, parse, save
 from pinesy.cli.app import app
 from pinesy.exceptions import DataWarning
 from pinesy.explanations import explain, why_not
+from pinesy.explanations.json_form import schema
 from pinesy.explanations.points_text import points_given
 from pinesy.explanations.sample import Sample, plan_for
 from pinesy.induction import CardCascade, induce_card, induce_points, read_training_table
@@ -169,3 +171,16 @@ def test_a_class_without_rules_has_its_start() -> None:
     assert parse(str(rules)) == rules
     certainty = rules.infer(table)["target"].certainty
     assert set(certainty.round(4).tolist()) == {card.certainties[0]}
+
+
+def test_the_card_as_data(rules: CardCascade) -> None:
+    blank = {"glucose": None, "smoker": "no"}
+    explanation = explain(rules, blank)
+    content = explanation.to_dict()
+    assert problems(content, schema(), schema()) == []
+    assert content["card"]["predicted"] == explanation.predicted
+    for points in content["card"]["points"]:
+        given = points["start"] + sum(line["gives"] for line in points["lines"])
+        assert given == points["points"]
+    assert "card" not in explain(Cascade(rules), blank).to_dict()
+    assert "<svg" not in explanation._repr_html_()

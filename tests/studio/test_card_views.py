@@ -1,4 +1,4 @@
-"""The score card of induced rules in every view of the studio, and nowhere the rules of its sums."""
+"""The score card of induced rules in every view, and nowhere the rules of its sums."""
 
 import re
 from collections.abc import Callable

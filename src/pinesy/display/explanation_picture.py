@@ -51,7 +51,9 @@ def explanation_svg(
 
 
 def explanation_html(explanation: Explanation) -> Markup:
-    """Return the picture, and the text to unfold."""
+    """Return the picture, and the text to unfold; of a score card the text alone."""
+    if explanation.probability is not None:
+        return lines_of(explanation.text())
     text = folded("in words", lines_of(explanation.text()))
     return tag("div", Markup(explanation.to_svg()), style="overflow-x:auto") + text
 

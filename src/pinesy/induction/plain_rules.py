@@ -205,7 +205,7 @@ def _choose(
         if not rest.any():
             break
     taken = taken[:best_length]
-    return taken, ~holds[taken].any(axis=0) if taken else np.ones(len(truth), dtype=np.bool_)
+    return taken, np.asarray(~holds[taken].any(axis=0))
 
 
 def _default(
@@ -250,5 +250,7 @@ def compare_plain_rules(
     }
     inferred = Cascade(rule_set).infer(evidence)[card.output.name]
     predicted = (inferred.degrees.argmax(axis=1), card.score_rows(rows).best)
-    accuracies = [float(weights[best == labels].sum() / weights.sum()) for best in predicted]
-    return PlainRules(tuple(lines), rule_set, *accuracies, rows.n)
+    accuracy, card_accuracy = (
+        float(weights[best == labels].sum() / weights.sum()) for best in predicted
+    )
+    return PlainRules(tuple(lines), rule_set, accuracy, card_accuracy, rows.n)

@@ -170,7 +170,7 @@ def with_card(rules: Cascade, text: str, where: str) -> Cascade:
         return rules
     try:
         content = {"card": json.loads(lines[-1].removeprefix(CARD))}
-        return _part(content, "card", lambda part: CardCascade.of(rules, ScoreCard.from_dict(part)))
+        return CardCascade.of(rules, _part(content, "card", ScoreCard.from_dict))
     except (PinesyError, ValueError, RecursionError) as error:
         warn(
             f"{where}: the score card is left out, since it is not that of the rules: {error}",
