@@ -62,6 +62,24 @@ def test_blanks_give_the_third_number(seed: int, n_classes: int) -> None:
     assert np.allclose(scores.probability.sum(axis=1), 1.0)
 
 
+@given(st.integers(0, 10_000), st.integers(2, 4))
+def test_graded_degrees_give_a_part(seed: int, n_classes: int) -> None:
+    card = random_card(seed, n_classes)
+    rng = np.random.default_rng(seed)
+    degrees = rows(rng, card.inputs, 10, 0.2)
+    graded = np.maximum(
+        degrees, rng.integers(0, 9, degrees.shape) / 8 * (rng.random(10) < 0.7)[:, None]
+    )
+    scores = card.score(graded)
+    bounds = np.cumsum([0, *(len(a.domain) for a in card.inputs)])
+    for row, totals, pi in zip(graded, scores.totals, scores.possibility, strict=True):
+        parts = zip(card.inputs, bounds[:-1], bounds[1:], strict=True)
+        expected = definition(card, {a.name: row[i:j] for a, i, j in parts})
+        assert totals.tolist() == expected  # eighths are added exactly
+        leads = max(expected) - np.array(expected)
+        assert pi == pytest.approx(np.interp(leads, np.arange(len(card.levels)), card.levels))
+
+
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_the_best_class_is_compared_as_exactly_as_every_two(seed: int, n_classes: int) -> None:
     """The possibility by all pairs of sums, from their distributions, on graded rows."""

@@ -410,8 +410,8 @@ def premise_measures(
 ) -> tuple[FloatArray, FloatArray]:
     """Return ``min_j Pi(p_j)`` and ``max_j Pi(not p_j)`` of conjunctions, in each row.
 
-    Both of shape ``(n_premises, n_rows)``. Costs two maxima of the columns of each distinct
-    condition.
+    Both of shape ``(n_premises, n_rows)``. Costs two looks in a table for each distinct condition
+    and row; of an attribute with graded degrees two maxima of its columns.
     """
     distinct = dict.fromkeys(p for premise in premises for p in premise)
     measures = dict(zip(distinct, _measures(distinct, attributes, degrees), strict=True))
@@ -429,12 +429,31 @@ def _measures(
     propositions: Mapping[Proposition, None], attributes: tuple[Attribute, ...], degrees: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Yield ``Pi(a in A)`` and ``Pi(a not in A)`` in each row."""
-    columns = np.ascontiguousarray(degrees.T)
     slices = column_slices(attributes)
+    names = {p.attribute.name for p in propositions}
+    columns = {name: np.ascontiguousarray(degrees[:, slices[name]].T) for name in names}
+    codes = {name: _value_codes(rows) for name, rows in columns.items()}
     for proposition in propositions:
-        rows = columns[slices[proposition.attribute.name]]
+        name = proposition.attribute.name
+        rows, code = columns[name], codes[name]
         inside = mask_table(len(rows), [proposition.mask])[:, 0]
-        yield rows[inside].max(axis=0, initial=0.0), rows[~inside].max(axis=0, initial=0.0)
+        if code is None:
+            yield rows[inside].max(axis=0, initial=0.0), rows[~inside].max(axis=0, initial=0.0)
+        else:
+            yes, no = (np.append(side, side.any()).astype(np.float64) for side in (inside, ~inside))
+            yield yes[code], no[code]
+
+
+def _value_codes(rows: FloatArray) -> Indices | None:
+    """Return the index of the value of each sample, the number of values where it is unknown.
+
+    None where some sample has another distribution. Parameters: degrees ``(n_values, n_samples)``.
+    """
+    is_one = rows == 1.0
+    count = is_one.sum(axis=0)
+    if not ((is_one | (rows == 0.0)).all() and ((count == 1) | (count == len(rows))).all()):
+        return None
+    return np.asarray(np.where(count == 1, is_one.argmax(axis=0), len(rows)))
 
 
 def interpolate_levels(levels: FloatArray, lead: FloatArray) -> FloatArray:
