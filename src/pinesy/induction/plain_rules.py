@@ -9,7 +9,7 @@ the order of their certainty, which is counted on rows,
 
     ``certainty = (right + share of the class) / (rows + 1)``
 
-and taken one after the other where they are right on a row that no rule before them covers; the
+and selected one after the other where they are right on a row that no rule before them covers; the
 list ends where rules and the most frequent class of the other rows err least (Liu, Hsu and Ma 1998,
 classification based on associations).
 """
@@ -129,9 +129,9 @@ def list_plain_rules(
 
     Costs the measures of up to `MAX_CANDIDATES` premises on up to `MAX_ROWS` rows.
     """
-    chosen = np.linspace(0, rows.n - 1, min(rows.n, MAX_ROWS)).astype(np.intp)
-    degrees = rows.block(0, rows.n)[chosen]
-    labels, weights = labels[chosen], weights[chosen]
+    sample = np.linspace(0, rows.n - 1, min(rows.n, MAX_ROWS)).astype(np.intp)
+    degrees = rows.block(0, rows.n)[sample]
+    labels, weights = labels[sample], weights[sample]
     n_classes = len(card.output.domain)
     truth = np.eye(n_classes)[labels] * weights[:, None]
     shares = truth.sum(axis=0) / truth.sum()
@@ -147,7 +147,7 @@ def list_plain_rules(
     n_conditions = np.array([len(premise) for premise in premises], dtype=np.intp)
     order = np.lexsort((n_conditions, -support, -certainties))
     order = order[holds[order].sum(axis=1) >= LEAST_ROWS]
-    taken, rest = _choose(order, holds, truth, classes)
+    selected, uncovered = _choose(order, holds, truth, classes)
     lines = [
         PlainRule(
             premise_of(*premises[i]),
@@ -156,9 +156,9 @@ def list_plain_rules(
             float(support[i]),
             float(right[i] / support[i]),
         )
-        for i in taken
+        for i in selected
     ]
-    return [*lines, _default(card, truth, rest, shares, lines)]
+    return [*lines, _default(card, truth, uncovered, shares, lines)]
 
 
 def _candidates(card: ScoreCard) -> Iterator[tuple[Proposition, ...]]:
@@ -184,35 +184,39 @@ def _choose(
     order: Indices, holds: BoolArray, truth: FloatArray, classes: Indices
 ) -> tuple[list[int], BoolArray]:
     """Return the rules to take, the surest first, and the rows that none of them covers."""
-    rest = np.ones(len(truth), dtype=np.bool_)
-    taken: list[int] = []
+    uncovered = np.ones(len(truth), dtype=np.bool_)
+    selected: list[int] = []
     errors, best, best_length = 0.0, float("inf"), 0
     total = truth.sum(axis=1)
 
     def default_errors() -> float:
-        return float(total[rest].sum() - truth[rest].sum(axis=0).max(initial=0.0))
+        return float(total[uncovered].sum() - truth[uncovered].sum(axis=0).max(initial=0.0))
 
     best = default_errors()
     for i in order.tolist():
-        new = holds[i] & rest
+        new = holds[i] & uncovered
         if not truth[new, classes[i]].any():
             continue
-        taken.append(i)
+        selected.append(i)
         errors += float(total[new].sum() - truth[new, classes[i]].sum())
-        rest &= ~holds[i]
+        uncovered &= ~holds[i]
         if errors + default_errors() < best:
-            best, best_length = errors + default_errors(), len(taken)
-        if not rest.any():
+            best, best_length = errors + default_errors(), len(selected)
+        if not uncovered.any():
             break
-    taken = taken[:best_length]
-    return taken, np.asarray(~holds[taken].any(axis=0))
+    selected = selected[:best_length]
+    return selected, np.asarray(~holds[selected].any(axis=0))
 
 
 def _default(
-    card: ScoreCard, truth: FloatArray, rest: BoolArray, shares: FloatArray, lines: list[PlainRule]
+    card: ScoreCard,
+    truth: FloatArray,
+    uncovered: BoolArray,
+    shares: FloatArray,
+    lines: list[PlainRule],
 ) -> PlainRule:
     """Return the rule on all rows: it counts where no other rule holds, so it is least sure."""
-    counts = truth[rest].sum(axis=0)
+    counts = truth[uncovered].sum(axis=0)
     label = int(counts.argmax() if counts.any() else shares.argmax())
     support = float(counts.sum())
     certainty = float((counts[label] + shares[label]) / (support + 1.0))
