@@ -64,6 +64,15 @@ def test_a_table_with_categories_and_unknowns(model: RuleClassifier) -> None:
     assert not np.array_equal(probability, probabilities(pi))
 
 
+def test_without_lines_the_start_decides() -> None:
+    x = pandas.DataFrame({"a": [1.0, 2.0, 3.0, None], "b": list("uvuv")})
+    model = RuleClassifier().fit(x, ["n", "n", "n", "y"])
+    assert model.card_.lines == ()
+    assert model.predict(x).tolist() == ["n"] * 4
+    assert np.array_equal(model.predict_proba(x), probabilities(model.predict_possibility(x)))
+    assert model.to_rules().accuracy == 0.75
+
+
 def test_what_is_decided_cautiously_is_predicted(model: RuleClassifier) -> None:
     decided = model.outcomes(TABLE, certainty=0.0) == "decided"
     assert decided.any()

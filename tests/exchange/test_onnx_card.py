@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from exchange.onnx_runs import run, same_bits
 from induction.random_cards import random_card, rows
 from pinesy import Cascade, to_onnx
-from pinesy.induction.points_cascade import write_cascade
+from pinesy.induction import CardCascade
 
 onnx = pytest.importorskip("onnx")
 
@@ -18,7 +18,7 @@ onnx = pytest.importorskip("onnx")
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(0, 8), st.integers(0, 2))
 def test_class_and_probability(seed: int, n_classes: int, n_lines: int, n_kept: int) -> None:
-    cascade = write_cascade(random_card(seed, n_classes, n_lines, n_kept))
+    cascade = CardCascade(random_card(seed, n_classes, n_lines, n_kept))
     model = to_onnx(cascade)
     degrees = rows(np.random.default_rng(seed), cascade.inputs, 12, 0.3)
     bounds = np.cumsum([0, *(len(a.domain) for a in cascade.inputs)])
@@ -33,7 +33,7 @@ def test_class_and_probability(seed: int, n_classes: int, n_lines: int, n_kept: 
 
 
 def test_refused_samples_and_names() -> None:
-    cascade = write_cascade(random_card(1, 3))
+    cascade = CardCascade(random_card(1, 3))
     model = to_onnx(cascade)
     texts = json.loads({p.key: p.value for p in model.metadata_props}["pinesy"])
     assert texts["card"] == {"attribute": "state", "class": "class", "probability": "probability"}

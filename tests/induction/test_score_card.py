@@ -1,6 +1,7 @@
 """Score cards: evaluated by their formula, and compiled to a cascade that agrees with it."""
 
 import json
+import pickle
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,7 @@ from hypothesis import strategies as st
 from induction.random_cards import random_card, rows
 from pinesy import Cascade
 from pinesy.exceptions import CascadeError, DataError, DataWarning, DegreeError
-from pinesy.induction import ScoreCard, card_of
-from pinesy.induction.points_cascade import CardCascade, write_cascade
+from pinesy.induction import CardCascade, ScoreCard, card_of
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(0, 9), st.integers(0, 2))
@@ -21,7 +21,7 @@ def test_the_card_is_the_cascade_where_all_is_known(
     seed: int, n_classes: int, n_lines: int, n_kept: int
 ) -> None:
     card = random_card(seed, n_classes, n_lines, n_kept)
-    cascade = write_cascade(card)
+    cascade = CardCascade(card)
     degrees = rows(np.random.default_rng(seed + 1), cascade.inputs, 20, 0.0)
     scores = cascade.score(degrees)
     inferred = cascade.infer(degrees)["state"].degrees
@@ -84,7 +84,7 @@ def test_graded_degrees_give_a_part(seed: int, n_classes: int) -> None:
 def test_the_best_class_is_compared_as_exactly_as_every_two(seed: int, n_classes: int) -> None:
     """The possibility by all pairs of sums, from their distributions, on graded rows."""
     card = random_card(seed, n_classes, n_lines=9)
-    cascade = write_cascade(card)
+    cascade = CardCascade(card)
     rng = np.random.default_rng(seed)
     degrees = rng.integers(0, 11, (6, sum(len(a.domain) for a in cascade.inputs))) / 10
     first = 0
@@ -119,7 +119,7 @@ def by_pairs(card: ScoreCard, sums: list[dict[Any, float]], d: int) -> float:
 
 def test_rules_are_linear_in_classes() -> None:
     def n_leads(n_classes: int) -> int:
-        return len(write_cascade(random_card(3, n_classes, 6 * n_classes))["state"].rules)
+        return len(CardCascade(random_card(3, n_classes, 6 * n_classes))["state"].rules)
 
     assert n_leads(12) < 3 * n_leads(5)
 
@@ -129,7 +129,21 @@ def test_the_card_as_plain_data(seed: int, n_classes: int, n_kept: int) -> None:
     card = random_card(seed, n_classes, n_kept=n_kept)
     again = ScoreCard.from_dict(json.loads(json.dumps(card.to_dict())))
     assert again == card
-    assert write_cascade(again) == write_cascade(card)
+    assert CardCascade(again) == CardCascade(card)
+
+
+def test_rules_are_compiled_when_they_are_used() -> None:
+    card = random_card(4, 3)
+    rules = CardCascade(card)
+    rules.score({"age": 20.0, "city": "Oslo", "dose": 1})
+    assert "sets" not in vars(rules)
+    again = pickle.loads(pickle.dumps(rules))
+    assert "sets" not in vars(again)
+    assert again == rules
+    assert "sets" in vars(rules)
+    assert pickle.loads(pickle.dumps(rules)).card == card
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = rules.nothing  # type: ignore[attr-defined]
 
 
 def test_what_is_no_card_is_refused() -> None:
@@ -148,12 +162,12 @@ def test_what_is_no_card_is_refused() -> None:
 
 def test_a_card_of_other_rules_is_refused() -> None:
     card = random_card(1, 3)
-    plain = Cascade(*write_cascade(card).rule_sets)
+    plain = Cascade(*CardCascade(card).rule_sets)
     assert card_of(plain) is None
     assert card_of(CardCascade.of(plain, card)) is card
     with pytest.raises(DataError, match="line"):
         CardCascade.of(plain, random_card(2, 3))
-    assert card_of(write_cascade(card).with_parameters({})) is None
+    assert card_of(CardCascade(card).with_parameters({})) is None
 
 
 def test_evidence_of_every_form() -> None:
@@ -186,4 +200,4 @@ def test_lines_say_support_precision_and_lift() -> None:
     assert table["lift"].tolist() == [1.5] * 7
     assert "75%" in str(card)
     assert "75%" in card._repr_html_()
-    assert write_cascade(card)._repr_html_() == card._repr_html_()
+    assert CardCascade(card)._repr_html_() == card._repr_html_()

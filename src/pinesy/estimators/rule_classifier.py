@@ -28,7 +28,7 @@ from pinesy.evidence.rows import Rows
 from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
-from pinesy.induction import CardCascade, CardLine, PlainRules, ScoreCard, induce_card
+from pinesy.induction import CardCascade, CardLine, CardScores, PlainRules, ScoreCard, induce_card
 from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
 from pinesy.learning import learn
 from pinesy.learning.learn import Method
@@ -218,11 +218,17 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         This is the cautious reading: a blank may be any value, and nothing is guessed.
         """
         evidence = self._table(X)
-        return self._possibility(evidence)
-
-    def _possibility(self, evidence: Mapping[str, Any]) -> FloatArray:
         inferred = self.rules_.infer(evidence, outputs=[self.target_])
         return np.asarray(inferred[self.target_].degrees)
+
+    def _scores(self, features: Any) -> CardScores | None:
+        """Return what the score card of induced rules gives; None of other rules."""
+        check_is_fitted(self)
+        if not isinstance(self.rules_, CardCascade):
+            return None
+        card = self.rules_.card
+        columns = read_features(self, features, reset=False)
+        return card.score(feature_evidence(columns, card.inputs))
 
     def _table(self, features: Any) -> dict[str, Any]:
         """Return rows as evidence."""
@@ -237,10 +243,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         contradictory distribution is divided by its height first, and one that excludes every
         class is taken for one that excludes none.
         """
-        evidence = self._table(X)
-        if isinstance(self.rules_, CardCascade):
-            return self.rules_.score(evidence).probability
-        return probabilities(self._possibility(evidence))
+        scores = self._scores(X)
+        return probabilities(self.predict_possibility(X)) if scores is None else scores.probability
 
     def predict(self, X: Any, certainty: float | None = None) -> npt.NDArray[Any]:  # noqa: N803
         """Return the most possible class of each sample; of induced rules, that of most points.
@@ -255,15 +259,14 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         certainty : abstain where the best class is not ahead of every other by at least this; such
             samples get None
         """
-        evidence = self._table(X)
-        if isinstance(self.rules_, CardCascade):
-            best = self.classes_[self.rules_.score(evidence).best]
-        else:
-            best = self.classes_[self._possibility(evidence).argmax(axis=1)]
-        if certainty is None:
+        scores = self._scores(X)
+        pi = self.predict_possibility(X) if scores is None or certainty is not None else None
+        indices = scores.best if scores is not None else np.asarray(pi).argmax(axis=1)
+        best = self.classes_[indices]
+        if pi is None or certainty is None:
             return np.asarray(best)
         predicted = best.astype(object)
-        predicted[_class_outcomes(self._possibility(evidence), certainty) != "decided"] = None
+        predicted[_class_outcomes(pi, certainty) != "decided"] = None
         return np.asarray(predicted)
 
     def outcomes(self, X: Any, certainty: float = 0.5) -> npt.NDArray[np.str_]:  # noqa: N803

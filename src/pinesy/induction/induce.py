@@ -19,12 +19,7 @@ from pinesy.induction.candidate_rules import (
     steps_of,
 )
 from pinesy.induction.point_model import PointModel, RuleSelector, with_points
-from pinesy.induction.points_cascade import (
-    CardCascade,
-    input_attributes,
-    score_card,
-    write_cascade,
-)
+from pinesy.induction.points_cascade import CardCascade, input_attributes, score_card
 from pinesy.induction.score_card import ScoreCard
 from pinesy.induction.training_table import (
     TableColumn,
@@ -165,7 +160,7 @@ def induce_card(
     counts = np.bincount(training.labels, row_weights, len(training.classes))
     shares = (counts / counts.sum()).tolist()
     card = score_card(induced.model, induced.features, inputs, output, winning, shares)
-    return write_cascade(card), card
+    return CardCascade(card), card
 
 
 def induce_points(

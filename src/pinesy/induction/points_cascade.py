@@ -19,13 +19,12 @@ largest `s` that attains one of the maxima on the right attains the left.
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pinesy._common.masks import contains, mask_of
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
-from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError
 from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.point_model import PointModel
@@ -42,25 +41,34 @@ from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import format_name
 
+#: The attributes of a cascade that its rules are needed for.
+COMPILED = ("_rule_sets", "_attributes", "sets")
 #: Values of the product of rules, or of sums of them, that are added in one function.
 MAX_VALUES = 150
 
 
 class CardCascade(Cascade):
-    """A cascade that was compiled from a score card, and carries it.
+    """A cascade that is compiled from a score card, and carries it.
 
-    What changes rules (`with_parameters`, `rename`, `+`) returns a cascade without a card.
+    It is compiled when its rules are first used: `score` does not need them. What changes rules
+    (`with_parameters`, `rename`, `+`) returns a cascade without a card.
 
     Attributes
     ----------
     card : the score card
     """
 
-    def __init__(
-        self, *rule_sets: RuleSet, attributes: Iterable[Attribute], card: ScoreCard
-    ) -> None:
-        super().__init__(*rule_sets, attributes=attributes)
+    def __init__(self, card: ScoreCard) -> None:
         self.card = card
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Compile the card where an attribute of the rules is used for the first time."""
+            if name not in COMPILED:
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            super().__init__(*CascadeWriter(self.card).rule_sets(), attributes=self.card.columns)
+            return self.__dict__[name]
 
     @classmethod
     def of(cls, rules: Cascade, card: ScoreCard) -> "CardCascade":
@@ -78,12 +86,15 @@ class CardCascade(Cascade):
                 raise DataError(
                     f"the rules have one whose lead the score card does not have: {rule}"
                 )
-        return cls(*rules.rule_sets, attributes=rules.attributes.values(), card=card)
+        compiled = cls(card)
+        Cascade.__init__(compiled, *rules.rule_sets, attributes=rules.attributes.values())
+        return compiled
 
     def score(self, evidence: Evidence) -> CardScores:
         """Return what the card gives (`ScoreCard.score`); arrays are as `infer` takes them."""
-        known = without_unseen(evidence, self.inputs, self.attributes)
-        return self.card.score_rows(evidence_rows(self, known))
+        if isinstance(evidence, np.ndarray):
+            return self.card.score_rows(evidence_rows(self, evidence))
+        return self.card.score(evidence)
 
     def __repr__(self) -> str:
         return f"CardCascade({self.card.summary})"
@@ -149,7 +160,10 @@ def box_premise(
 
 
 class CascadeWriter:
-    """Collects the rule sets of a score card, under names that no column has."""
+    """Collects the rule sets of a score card, under names that no column has.
+
+    Costs the products of some lines at a time, and of the sums of each class with the best.
+    """
 
     def __init__(self, card: ScoreCard) -> None:
         self._card = card
@@ -157,8 +171,8 @@ class CascadeWriter:
         self._names = {*card.attributes, *(line.attribute for line in card.lines)}
         self._sets: list[RuleSet] = []
 
-    def cascade(self) -> CardCascade:
-        """Return the cascade of the card, with the rules of the user."""
+    def rule_sets(self) -> list[RuleSet]:
+        """Return the rule sets of the card, with the rules of the user in the last one."""
         card = self._card
         parts: list[list[Attribute]] = [[] for _ in self._output.domain]
         for line in card.lines:
@@ -170,7 +184,7 @@ class CascadeWriter:
         rules = [*card.user_rules, *self._leads(totals)]
         if not rules:  # no rule was found: this one leaves every class possible
             rules = [Rule(self._always(), self._output.isin(self._output.domain))]
-        return CardCascade(*self._sets, RuleSet(rules), attributes=card.columns, card=card)
+        return [*self._sets, RuleSet(rules)]
 
     def _always(self) -> Premise:
         """Return a premise that always holds."""
@@ -316,11 +330,3 @@ def score_card(
         tuple(user_rules),
         dict(zip(output.domain, shares, strict=False)),
     )
-
-
-def write_cascade(card: ScoreCard) -> CardCascade:
-    """Return a score card as a cascade.
-
-    Costs the products of some lines at a time, and of the sums of each class with the best.
-    """
-    return CascadeWriter(card).cascade()

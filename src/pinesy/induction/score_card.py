@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.caching import without_cache
 from pinesy._common.masks import mask_table, positions
 from pinesy._common.names import column_slices
 from pinesy._common.reports import counted, data_frame, text_table
@@ -148,11 +149,14 @@ class ScoreCard:
 
     @cached_property
     def inputs(self) -> tuple[Attribute, ...]:
-        """The attributes that the card uses, in the order of the columns of the table."""
+        """The attributes that the card uses, in the order of the columns of the table.
+
+        Where no line uses any it is the first one, which says how many samples there are.
+        """
         premises = [*(line.conditions for line in self.lines)]
         premises += (rule.premise.propositions for rule in self.user_rules)
         names = {p.attribute.name for premise in premises for p in premise}
-        return tuple(a for a in self.columns if a.name in names)
+        return tuple(a for a in self.columns if a.name in names) or self.columns[:1]
 
     @property
     def sets(self) -> Mapping[str, Any]:
@@ -315,6 +319,9 @@ class ScoreCard:
     def table(self) -> Any:
         """Return `records` as a pandas DataFrame."""
         return data_frame(self.records())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_cache(self)
 
     # --- as plain data -------------------------------------------------------------------------
 
