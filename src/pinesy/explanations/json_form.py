@@ -73,7 +73,7 @@ def _omission(degrees: Sequence[float]) -> dict[str, Any] | None:
 
 def _line(line: LineOnSample) -> dict[str, Any]:
     return {
-        "premise": " ".join(str(line.premise).split()),
+        "premise": str(line.premise),
         "points": line.points,
         "gives": line.expected,
         "possible": line.possible,

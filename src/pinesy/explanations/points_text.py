@@ -16,7 +16,7 @@ from pinesy.evidence.unseen_values import without_unseen
 from pinesy.explanations.labels import given_text, list_text, number_text
 from pinesy.explanations.sample import Sample
 from pinesy.induction.points_cascade import card_of
-from pinesy.induction.score_card import CardLine, CardScores, ScoreCard
+from pinesy.induction.score_card import CardLine, CardScores, ScoreCard, conjunction_text
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.point_sums import PointSum, point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
@@ -233,7 +233,7 @@ def _line_text(line: LineOnSample, value: str, plain_values: Mapping[str, Any]) 
         if a.name in plain_values and not (line.unknown and a in line.unknown)
     ]
     record = f" [{line.record}]" if line.record else ""
-    premise = " ".join(str(line.premise).split())
+    premise = conjunction_text(line.premise.propositions)
     facts = f" ({list_text(texts)})" if texts else ""
     if line.expected is None:
         maybe = " perhaps" * (line.certain < 1.0)

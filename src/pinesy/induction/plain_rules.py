@@ -26,7 +26,7 @@ from pinesy._common.names import column_slices
 from pinesy._common.reports import data_frame, text_table
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.evidence.rows import Rows
-from pinesy.induction.score_card import ScoreCard, premise_measures
+from pinesy.induction.score_card import ScoreCard, conjunction_text, premise_measures
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.definitions import premise_of
@@ -67,7 +67,7 @@ class PlainRule(NamedTuple):
     @property
     def text(self) -> str:
         """The premise as text."""
-        return "always" if self.premise is None else " ".join(str(self.premise).split())
+        return "always" if self.premise is None else conjunction_text(self.premise.propositions)
 
 
 @dataclass(frozen=True, eq=False)

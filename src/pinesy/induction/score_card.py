@@ -14,7 +14,7 @@ compiled to (`points_cascade`) has the *cautious* one, where a blank may give an
 blanks both are the same, bit for bit.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -34,20 +34,46 @@ from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError
 from pinesy.rulebase.rules_json import RulesContent, attribute_content, rule_content
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.writer import show_value
+from pinesy.rules.syntax.writer import format_name, format_subset, show_value
 from pinesy.transforms import probabilities
 
 #: The version of the form of `ScoreCard.to_dict`.
 VERSION = 1
 #: Rows that are scored at a time: bounds the memory of the degrees of all lines.
 BLOCK = 4096
+#: Categories up to which all of a condition are shown, and the first ones that are of more.
+MAX_CATEGORIES, FIRST_CATEGORIES = 8, 5
 #: The titles of a card.
 HEAD = ("if", "then for", "points", "if not known", "rows", "right")
 
 Indices = npt.NDArray[np.intp]
+
+
+def conjunction_text(conditions: Iterable[Proposition]) -> str:
+    """Return conditions as text; of many categories the first ones, or those left out.
+
+    Examples
+    --------
+    >>> zip_code = Attribute("zip", [f"z{i}" for i in range(30)])
+    >>> conjunction_text([zip_code.isin([f"z{i}" for i in range(12)])])
+    'zip in {z0, z1, z2, z3, z4, ... 7 more}'
+    >>> conjunction_text([zip_code.isin([f"z{i}" for i in range(28)])])
+    'zip not in {z28, z29}'
+    """
+    return " and ".join(map(_condition_text, conditions))
+
+
+def _condition_text(condition: Proposition) -> str:
+    name, values = format_name(condition.attribute.name), condition.values
+    if condition.attribute.scale is not None or len(values) <= MAX_CATEGORIES:
+        return " ".join(str(condition).split())
+    others = condition.complement.values
+    if len(others) <= MAX_CATEGORIES:
+        return f"{name} not in {format_subset(others)}"
+    first = format_subset(values[:FIRST_CATEGORIES])
+    return f"{name} in {first[:-1]}, ... {len(values) - FIRST_CATEGORIES} more}}"
 
 
 class CardLine(NamedTuple):
@@ -76,8 +102,8 @@ class CardLine(NamedTuple):
 
     @property
     def premise(self) -> str:
-        """The conditions as text."""
-        return " ".join(str(premise_of(*self.conditions)).split())
+        """The conditions as text; long sets of categories are cut."""
+        return conjunction_text(self.conditions)
 
     @property
     def text(self) -> str:
