@@ -50,7 +50,16 @@ def test_views_have_the_card(induced: Session) -> None:
     assert ask(client, "why/conclusions")["others"] == []
     report = ask(client, "data/evaluate", attribute=None)["result"]
     assert report["has_card"]
-    assert {one["rule"] for one in report["rules"]} <= {line.text for line in rules.card.lines}
+    texts = {line.text: line for line in rules.card.lines}
+    assert {one["rule"] for one in report["rules"]} == {*texts}
+    batch = induced.rows.batch()
+    inferred = rules.infer(batch.evidence, ["ill", *(line.attribute for line in rules.card.lines)])
+    for one in report["rules"]:
+        line = texts[one["rule"]]
+        pi = inferred[line.attribute].degrees
+        is_class = batch.targets["ill"].labels == rules.card.output.position(line.value)
+        assert one["decides"] == (pi[:, 0] == 0.0).sum()
+        assert one["right"] == ((pi[:, 0] == 0.0) & is_class).sum()
     job = ask(client, "learn/induce", target="ill", max_rules=3)
     assert "then for" in job["result"]["text"]
     assert not SUMS.search(job["result"]["text"])

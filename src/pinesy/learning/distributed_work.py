@@ -277,7 +277,7 @@ def evaluate_distributed(
     samples = OnCluster.of(cascade, parts, client)
     name = judged_output(cascade, samples.targeted, output)
     futures = samples.each(decide, samples.tasks.share(cascade), name)
-    return report_on(cascade, name, samples.tasks.results(futures))
+    return report_on(cascade[name], samples.tasks.results(futures))
 
 
 def audit_distributed(

@@ -17,11 +17,11 @@ from pinesy.engine.program import Trace
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
-from pinesy.induction.points_cascade import card_of
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.refinement import log_loss
 from pinesy.learning.set_audits import rule_terms
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
@@ -64,7 +64,7 @@ def evaluate(
     cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
     name = judged_output(cascade, list(batch.targets), output)
-    return report_on(cascade, name, [decide(batch, cascade, name)])
+    return report_on(cascade[name], [decide(batch, cascade, name)])
 
 
 def judged_output(cascade: Cascade, names: list[str], output: str | None) -> str:
@@ -89,9 +89,6 @@ def decide(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
     predicted = np.where(decisions.decided, pi.degrees.argmax(axis=1), size)
     confusion = np.zeros((size, size + 1), dtype=np.int64)
     np.add.at(confusion, (target.labels, predicted), 1)
-    card = card_of(cascade)
-    if card is not None and card.output == rule_set.output:
-        return decisions, confusion, *card.line_counts(batch.rows(program.code), target.labels)
     # The rule that decides limits the strongest rival of the best value: its alpha or beta is the
     # possibility of the second most possible value, by the side on which that lies [eq:redFP].
     rivals = pi.degrees.copy()
@@ -104,11 +101,8 @@ def decide(batch: TrainingBatch, cascade: Cascade, name: str) -> DecisionPart:
     return decisions, confusion, decides, right
 
 
-def report_on(cascade: Cascade, name: str, parts: Sequence[DecisionPart]) -> "DecisionReport":
+def report_on(rule_set: RuleSet, parts: Sequence[DecisionPart]) -> "DecisionReport":
     """Return the report on the samples of some batches, one after the other."""
-    rule_set, card = cascade[name], card_of(cascade)
-    has_card = card is not None and card.output == rule_set.output
-    lines = card.lines if card is not None and has_card else ()
     batches, *counts = zip(*parts, strict=True)
     decisions = Decisions.join(batches)
     confusion, decides, right = (np.sum(part, axis=0) for part in counts)
@@ -119,10 +113,9 @@ def report_on(cascade: Cascade, name: str, parts: Sequence[DecisionPart]) -> "De
         DecisionScores.of_decisions(decisions),
         confusion,
         decisions.right[np.argsort(-decisions.ahead, kind="stable")],
-        tuple(c.text for c in lines) if has_card else tuple(map(str, rule_set.rules)),
+        tuple(map(str, rule_set.rules)),
         decides,
         right,
-        has_card,
     )
 
 
@@ -297,8 +290,6 @@ class DecisionReport(TableReport):
     rules : the rules as text, and how often each decides: by keeping down the strongest rival of
         the most possible value
     decides, decides_right : these counts, and those of them where the prediction is right
-    has_card : whether `rules` are the lines of a score card: then `decides` counts the samples in
-        which a line holds, and `decides_right` those of them with its class
     """
 
     SEPARATOR = "\n\n"
@@ -312,7 +303,6 @@ class DecisionReport(TableReport):
     rules: tuple[str, ...]
     decides: Counts
     decides_right: Counts
-    has_card: bool = False
 
     @property
     def selective_accuracy(self) -> FloatArray:
@@ -340,7 +330,6 @@ class DecisionReport(TableReport):
             "values": list(self.values),
             "confusion": self.confusion.tolist(),
             "rules": self._records(),
-            "has_card": self.has_card,
         }
 
     def _records(self) -> list[dict[str, Any]]:
@@ -379,9 +368,7 @@ class DecisionReport(TableReport):
                 [[value, *map(str, row)] for value, row in counts],
                 "True values by predicted ones",
             ),
-            ReportTable(["holds", "right", "line"], rules, "Lines of the score card")
-            if self.has_card
-            else ReportTable(["decides", "right", "rule"], rules, "Rules that decide"),
+            ReportTable(["decides", "right", "rule"], rules, "Rules that decide"),
         ]
 
     def __repr__(self) -> str:
