@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from induction.random_cards import random_card, rows
+from induction.random_cards import COLUMNS, random_card, rows
 from pinesy import Cascade
 from pinesy.exceptions import CascadeError, DataError, DataWarning, DegreeError
 from pinesy.induction import CardCascade, ScoreCard, card_of
@@ -60,6 +60,27 @@ def test_blanks_give_the_third_number(seed: int, n_classes: int) -> None:
         leads = [min(int(max(expected) - n), len(card.levels) - 1) for n in expected]
         assert pi.tolist() == [card.levels[lead] for lead in leads]
     assert np.allclose(scores.probability.sum(axis=1), 1.0)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(0, 8), st.integers(0, 2))
+def test_the_cautious_reading_is_the_cascade(
+    seed: int, n_classes: int, n_lines: int, n_kept: int
+) -> None:
+    card = random_card(seed, n_classes, n_lines, n_kept)
+    cascade = CardCascade(card)
+    degrees = rows(np.random.default_rng(seed), COLUMNS, 20, 0.4)
+    bounds = np.cumsum([0, *(len(a.domain) for a in COLUMNS)])
+    parts = zip(COLUMNS, bounds[:-1], bounds[1:], strict=True)
+    evidence = {a.name: degrees[:, i:j] for a, i, j in parts}
+    inferred = cascade.infer(evidence)["state"].degrees
+    assert np.array_equal(card.cautious_possibility(evidence), inferred)
+
+
+def test_a_line_that_holds_to_a_degree_needs_the_rules() -> None:
+    card = random_card(3, 2)
+    graded = {a.name: np.r_[1.0, np.full(len(a.domain) - 1, 0.5)][None, :] for a in card.inputs}
+    with pytest.raises(DegreeError, match="infer"):
+        card.cautious_possibility(graded)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4))

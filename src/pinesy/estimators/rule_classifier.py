@@ -217,18 +217,23 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         This is the cautious reading: a blank may be any value, and nothing is guessed.
         """
-        evidence = self._table(X)
-        inferred = self.rules_.infer(evidence, outputs=[self.target_])
+        card = self._card_evidence(X)
+        if card is not None:
+            return card[0].cautious_possibility(card[1])
+        inferred = self.rules_.infer(self._table(X), outputs=[self.target_])
         return np.asarray(inferred[self.target_].degrees)
 
-    def _scores(self, features: Any) -> CardScores | None:
-        """Return what the score card of induced rules gives; None of other rules."""
+    def _card_evidence(self, features: Any) -> tuple[ScoreCard, dict[str, Any]] | None:
+        """Return the score card of induced rules, and rows as its evidence; None of other rules."""
         check_is_fitted(self)
         if not isinstance(self.rules_, CardCascade):
             return None
         card = self.rules_.card
-        columns = read_features(self, features, reset=False)
-        return card.score(feature_evidence(columns, card.inputs))
+        return card, feature_evidence(read_features(self, features, reset=False), card.inputs)
+
+    def _scores(self, features: Any) -> CardScores | None:
+        card = self._card_evidence(features)
+        return None if card is None else card[0].score(card[1])
 
     def _table(self, features: Any) -> dict[str, Any]:
         """Return rows as evidence."""

@@ -31,7 +31,7 @@ from pinesy._common.validation import FloatArray, check_integer
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.evidence.rows import Rows
 from pinesy.evidence.unseen_values import without_unseen
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, DegreeError
 from pinesy.rulebase.rules_json import RulesContent, attribute_content, rule_content
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
@@ -202,38 +202,61 @@ class ScoreCard:
         evidence : in any form that `Cascade.infer` takes; None and NaN are unknown, and so are
             categories that the card does not know
         """
-        known = without_unseen(evidence, self.inputs, self.attributes)
-        return self.score_rows(evidence_rows(self, known))
+        return self.score_rows(self._rows(evidence))
+
+    def _rows(self, evidence: Evidence) -> Rows:
+        return evidence_rows(self, without_unseen(evidence, self.inputs, self.attributes))
 
     def score_rows(self, rows: Rows) -> CardScores:
         """Return the same for evidence that was read; it may have more columns than the card."""
-        totals = np.empty((rows.n, len(self.output.domain)))
-        possibility = np.empty_like(totals)
-        for first in range(0, rows.n, BLOCK):
-            block = slice(first, min(first + BLOCK, rows.n))
-            degrees = rows.block(block.start, block.stop)
-            _check_degrees(rows, degrees, first)
-            scores = self.score_degrees(rows.attributes, degrees)
-            totals[block], possibility[block] = scores.totals, scores.possibility
-        return CardScores(totals, possibility)
+        parts = [self.score_degrees(rows.attributes, block) for block in _blocks(rows)]
+        totals = np.concatenate([part.totals for part in parts])
+        return CardScores(totals, np.concatenate([part.possibility for part in parts]))
 
     def score_degrees(self, attributes: tuple[Attribute, ...], degrees: FloatArray) -> CardScores:
         """Return the same for degrees of attributes side by side, which are not checked."""
-        possible, negated = self.line_measures(attributes, degrees)
+        points = self.line_points(*self.line_measures(attributes, degrees))
+        totals = self._totals(points)
+        lead = totals.max(axis=1, keepdims=True) - totals
+        return CardScores(totals, self._possibility(lead, attributes, degrees))
+
+    def cautious_possibility(self, evidence: Evidence) -> FloatArray:
+        """Return the possibility of each class as the cascade of the card infers it.
+
+        ``pi(d) = levels[max_c low_c - high_d]``, where points of lines that are open are missing
+        from `low` and counted in `high`. For inputs that are plain values or unknown; others need
+        the cascade.
+        """
+        rows = self._rows(evidence)
+        return np.concatenate([self._cautious(rows, block) for block in _blocks(rows)])
+
+    def _cautious(self, rows: Rows, degrees: FloatArray) -> FloatArray:
+        possible, negated = self.line_measures(rows.attributes, degrees)
+        if not (np.isin(possible, (0.0, 1.0)).all() and np.isin(negated, (0.0, 1.0)).all()):
+            raise DegreeError("some lines hold to a degree; infer with the rules of the card")
+        points = np.array([[line.points] for line in self.lines]).reshape(-1, 1)
+        low, high = self._totals(points * (1.0 - negated)), self._totals(points * possible)
+        lead = np.maximum(low.max(axis=1, keepdims=True) - high, 0.0)
+        return self._possibility(lead, rows.attributes, degrees)
+
+    def _totals(self, line_points: FloatArray) -> FloatArray:
+        """Return the points of each class, from those that the lines give."""
         start = np.array([*self.start.values()], dtype=np.float64)
-        totals = start + self.line_points(possible, negated).T @ self._gives
-        possibility = interpolate_levels(
-            np.array(self.levels), totals.max(axis=1, keepdims=True) - totals
-        )
-        parts = [rule.premise.propositions for rule in self.user_rules]
-        lambdas, rhos = premise_measures(parts, attributes, degrees)
-        inside = mask_table(len(self.output.domain), [r.conclusion.mask for r in self.user_rules]).T
+        return np.asarray(start + line_points.T @ self._gives)
+
+    def _possibility(
+        self, lead: FloatArray, attributes: tuple[Attribute, ...], degrees: FloatArray
+    ) -> FloatArray:
+        """Return what leads leave to the classes, and the rules of the user."""
+        possibility = interpolate_levels(np.array(self.levels), lead)
+        premises = [rule.premise.propositions for rule in self.user_rules]
+        lambdas, rhos = premise_measures(premises, attributes, degrees)
+        masks = [rule.conclusion.mask for rule in self.user_rules]
+        inside = mask_table(len(self.output.domain), masks).T
         for rule, is_in, lam, rho in zip(self.user_rules, inside, lambdas, rhos, strict=True):
-            bounds = np.where(
-                is_in, np.maximum(rule.s, lam)[:, None], np.maximum(rule.r, rho)[:, None]
-            )
-            possibility = np.minimum(possibility, bounds)
-        return CardScores(totals, possibility)
+            alpha, beta = np.maximum(rule.s, lam)[:, None], np.maximum(rule.r, rho)[:, None]
+            possibility = np.minimum(possibility, np.where(is_in, alpha, beta))
+        return possibility
 
     @cached_property
     def _gives(self) -> FloatArray:
@@ -427,13 +450,17 @@ def _number(number: object, name: str) -> float:
     return number  # type: ignore[return-value]
 
 
-def _check_degrees(rows: Rows, degrees: FloatArray, first: int) -> None:
-    """Raise the error of the first row in which the degrees of an input are no distribution."""
-    good = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1)
-    for part in column_slices(rows.attributes).values():
-        good &= degrees[:, part].max(axis=1) == 1.0
-    if not good.all():
-        rows.refuse(first + int(np.argmin(good)))
+def _blocks(rows: Rows) -> Iterator[FloatArray]:
+    """Yield the degrees of some rows at a time, checked."""
+    slices = column_slices(rows.attributes).values()
+    for first in range(0, max(rows.n, 1), BLOCK):
+        degrees = rows.block(first, min(first + BLOCK, rows.n))
+        good = ((degrees >= 0.0) & (degrees <= 1.0)).all(axis=1)
+        for part in slices:
+            good &= degrees[:, part].max(axis=1) == 1.0
+        if not good.all():
+            rows.refuse(first + int(np.argmin(good)))
+        yield degrees
 
 
 def premise_measures(
