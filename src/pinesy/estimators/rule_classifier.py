@@ -23,9 +23,13 @@ from pinesy.estimators.feature_table import (
     weighted_classes,
 )
 from pinesy.estimators.tree_rules import tree_rules
+from pinesy.evidence.evidence_form import evidence_rows
+from pinesy.evidence.rows import Rows
+from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
-from pinesy.induction import CardLine, induce_card
+from pinesy.induction import CardCascade, CardLine, CardScores, PlainRules, ScoreCard, induce_card
+from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
 from pinesy.learning import learn
 from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -145,7 +149,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[mask] for name, column in columns.items()}
-        for attribute in ("card_", "calibration_"):  # of an earlier fit
+        for attribute in ("card_", "calibration_", "_fitted_rows"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[mask], None if weights is None else weights[mask]
@@ -166,9 +170,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         table = {**columns, name: labels.tolist()}
         options = {option: getattr(self, option) for option in INDUCED}
-        self.rules_, self.card_ = induce_card(
+        rules, self.card_ = induce_card(
             table, name, **options, weights=weights, seed=seed_of(self.random_state)
         )
+        self.rules_: Cascade = rules
+        self._fitted_rows = (columns, labels, weights)
         self.target_ = name
 
     def _fit_given(
@@ -207,10 +213,27 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # --- predictions ---------------------------------------------------------------------------
 
     def predict_possibility(self, X: Any) -> FloatArray:  # noqa: N803
-        """Return the possibility of each class, shape ``(n_samples, n_classes)``."""
-        evidence = self._table(X)
-        inferred = self.rules_.infer(evidence, outputs=[self.target_])
+        """Return the possibility of each class, shape ``(n_samples, n_classes)``.
+
+        This is the cautious reading: a blank may be any value, and nothing is guessed.
+        """
+        card = self._card_evidence(X)
+        if card is not None:
+            return card[0].cautious_possibility(card[1])
+        inferred = self.rules_.infer(self._table(X), outputs=[self.target_])
         return np.asarray(inferred[self.target_].degrees)
+
+    def _card_evidence(self, features: Any) -> tuple[ScoreCard, dict[str, Any]] | None:
+        """Return the score card of induced rules, and rows as its evidence; None of other rules."""
+        check_is_fitted(self)
+        if not isinstance(self.rules_, CardCascade):
+            return None
+        card = self.rules_.card
+        return card, feature_evidence(read_features(self, features, reset=False), card.inputs)
+
+    def _scores(self, features: Any) -> CardScores | None:
+        card = self._card_evidence(features)
+        return None if card is None else card[0].score(card[1])
 
     def _table(self, features: Any) -> dict[str, Any]:
         """Return rows as evidence."""
@@ -220,27 +243,32 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
         """Return the probability of each class: the inverse antipignistic transformation.
 
-        A contradictory distribution is divided by its height first; one that excludes every class
-        is taken for one that excludes none.
+        Of induced rules it is that of the score card: a line that a blank leaves open gives the
+        points that are expected of it. Otherwise it is that of `predict_possibility`: a
+        contradictory distribution is divided by its height first, and one that excludes every
+        class is taken for one that excludes none.
         """
-        return probabilities(self.predict_possibility(X))
+        scores = self._scores(X)
+        return probabilities(self.predict_possibility(X)) if scores is None else scores.probability
 
     def predict(self, X: Any, certainty: float | None = None) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the most possible class of each sample.
+        """Return the most possible class of each sample; of induced rules, that of most points.
 
-        A classifier returns a class even where the rules decide on none: of several most possible
-        classes the first in the order of `classes_`, and where rules contradict each other the one
-        that they exclude least. `outcomes` says where that is so; with a `certainty` such samples
-        get None.
+        A classifier returns a class even where the rules decide on none: of several such classes
+        the first in the order of `classes_`, and where rules contradict each other the one that
+        they exclude least. `outcomes` says where that is so; with a `certainty` such samples get
+        None.
 
         Parameters
         ----------
         certainty : abstain where the best class is not ahead of every other by at least this; such
             samples get None
         """
-        pi = self.predict_possibility(X)
-        best = self.classes_[pi.argmax(axis=1)]
-        if certainty is None:
+        scores = self._scores(X)
+        pi = self.predict_possibility(X) if scores is None or certainty is not None else None
+        indices = scores.best if scores is not None else np.asarray(pi).argmax(axis=1)
+        best = self.classes_[indices]
+        if pi is None or certainty is None:
             return np.asarray(best)
         predicted = best.astype(object)
         predicted[_class_outcomes(pi, certainty) != "decided"] = None
@@ -377,7 +405,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _evidence(self, x: Any) -> dict[str, Any]:
         check_is_fitted(self)
         sample = one_sample(x, fitted_names(self))
-        return {a.name: sample.get(a.name) for a in self.rules_.inputs}
+        evidence = {a.name: sample.get(a.name) for a in self.rules_.inputs}
+        return dict(without_unseen(evidence, self.rules_.inputs))
 
     def points(self, x: Any) -> list[CardLine]:
         """Return the lines of the score card that give points for one sample.
@@ -385,14 +414,64 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Induced rules have a card (`card_`). Where a value is unknown, lines that may or may not
         hold are left out.
         """
+        card = self._card()
+        rows = evidence_rows(self.rules_, self._evidence(x))
+        _, negated = card.line_measures(rows.attributes, rows.block(0, 1))
+        lines = zip(card.lines, negated[:, 0].tolist(), strict=True)
+        return [line for line, degree in lines if degree == 0.0]
+
+    def _card(self) -> ScoreCard:
         check_is_fitted(self)
         if not hasattr(self, "card_"):
             raise TableError("only induced rules give points; use explain for rules of your own")
-        names = [line.attribute for line in self.card_.lines]
-        if not names:
-            return []
-        pi = self.rules_.infer(self._evidence(x), outputs=names)
-        return [line for line in self.card_.lines if pi[line.attribute].necessity({line.points})]
+        return self.card_
+
+    def table(self) -> Any:
+        """Return the score card as a pandas DataFrame, a row for each line.
+
+        The columns: `premise`, `class`, `points`, `undetermined` (the points where a blank leaves
+        open whether it holds), `support` (training rows in which it holds), `precision` (the share
+        of these with its class), `lift` (the precision over the share of the class).
+        """
+        return self._card().table()
+
+    def to_rules(self, X: Any = None, y: Any = None) -> PlainRules:  # noqa: N803
+        """Return rules that stand alone, in place of the score card: the surest that holds wins.
+
+        They are lines of the card, and two such lines together, with certainties that are counted
+        on the rows of `fit`. ``print`` shows them with the accuracy that they lose against the
+        card; ``.rules`` is the rule set, which every function takes.
+
+        Parameters
+        ----------
+        X, y : rows and labels to compare the accuracies on; by default those of `fit`
+        """
+        card = self._card()
+        if not hasattr(self, "_fitted_rows"):
+            raise TableError(
+                "plain rules are counted on the rows of fit, which are not stored with a model; "
+                "call to_rules before it is pickled, or fit again"
+            )
+        counted = self._labelled_rows(*self._fitted_rows)
+        lines = list_plain_rules(card, *counted)
+        if X is not None:
+            columns = read_features(self, X, reset=False)
+            counted = self._labelled_rows(columns, *read_labels(y, None, columns))
+        return compare_plain_rules(card, lines, *counted)
+
+    def _labelled_rows(
+        self, columns: Columns, labels: Any, weights: FloatArray | None
+    ) -> tuple[Rows, npt.NDArray[np.intp], FloatArray]:
+        """Return rows as degrees, the indices of their classes (-1 for others), and weights."""
+        rows = evidence_rows(self.rules_, feature_evidence(columns, self.rules_.inputs))
+        indices = {value: i for i, value in enumerate(self.classes_.tolist())}
+        known = np.array([indices.get(v, -1) for v in labels.tolist()], dtype=np.intp)
+        return rows, known, np.ones(len(known)) if weights is None else weights
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to be pickled: without the rows of `fit`."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: content for name, content in state.items() if name != "_fitted_rows"}
 
     def __str__(self) -> str:
         """Return the rules of a fitted classifier: the score card of induced ones."""

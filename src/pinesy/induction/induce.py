@@ -19,7 +19,8 @@ from pinesy.induction.candidate_rules import (
     steps_of,
 )
 from pinesy.induction.point_model import PointModel, RuleSelector, with_points
-from pinesy.induction.points_cascade import ScoreCard, input_attributes, write_cascade
+from pinesy.induction.points_cascade import CardCascade, input_attributes, score_card
+from pinesy.induction.score_card import ScoreCard
 from pinesy.induction.training_table import (
     TableColumn,
     TrainingTable,
@@ -69,7 +70,7 @@ def induce(
     sample: int | None = SAMPLE,
     weights: Any = None,
     seed: int = 0,
-) -> Cascade:
+) -> CardCascade:
     """Return rules that tell the target from the other columns of a table.
 
     Rules of a few conditions give points to the classes, and a lead in points says how certain a
@@ -135,7 +136,7 @@ def induce_card(
     seed: int = 0,
     monotone: Mapping[str, int] | None = None,
     **options: Any,
-) -> tuple[Cascade, ScoreCard]:
+) -> tuple[CardCascade, ScoreCard]:
     """Do as `induce`; return the score card too."""
     if weights is not None and batches_of(table) is not None:
         raise DataError("rows of a table that comes in batches count once; leave the weights out")
@@ -155,7 +156,11 @@ def induce_card(
         parts = [_on_attribute(p, known[p.attribute.name]) for p in rule.premise.propositions]
         conclusion = _on_attribute(rule.conclusion, output)
         winning.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
-    return write_cascade(induced.model, induced.features, inputs, output, winning)
+    row_weights = None if weights is None else np.asarray(weights, np.float64)[training.rows]
+    counts = np.bincount(training.labels, row_weights, len(training.classes))
+    shares = (counts / counts.sum()).tolist()
+    card = score_card(induced.model, induced.features, inputs, output, winning, shares)
+    return CardCascade(card), card
 
 
 def induce_points(

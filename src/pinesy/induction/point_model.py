@@ -17,7 +17,7 @@ from `low` and counted in `high`. Some class always has possibility 1: there is 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -158,6 +158,9 @@ class PointModel:
     points : of each rule, 1 or more
     prior : the points that each class starts with
     levels : the possibility that a lead of 0, 1, ... points leaves; the last also for larger ones
+    undetermined : the points of each rule where a blank leaves open whether it holds
+    weights : of each rule, in units of points
+    support, precision : of each rule, the rows in which it holds, and the share with its class
     """
 
     boxes: tuple[Box, ...]
@@ -165,6 +168,10 @@ class PointModel:
     points: IntArray
     prior: IntArray
     levels: FloatArray
+    undetermined: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    support: FloatArray = field(default_factory=lambda: np.zeros(0))
+    precision: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def totals(self, steps: Steps) -> tuple[IntArray, IntArray]:
         """Return the points of each row's classes without, and with those that are not certain."""
@@ -224,11 +231,20 @@ def with_points(
         if likelihood > best:
             best, model = likelihood, replace(candidate, levels=levels)
     active = np.flatnonzero(model.points)
+    boxes = [model.boxes[i] for i in active]
+    classes, points = model.classes[active], model.points[active]
+    certain = held(steps, boxes)[0]
+    support = certain @ sizes
+    right = (certain & (labels == classes[:, None])) @ sizes
     return replace(
         model,
-        boxes=tuple(model.boxes[i] for i in active),
-        classes=model.classes[active],
-        points=model.points[active],
+        boxes=tuple(boxes),
+        classes=classes,
+        points=points,
+        undetermined=np.round(points * support / sizes.sum()).astype(np.int64),
+        weights=points.astype(np.float64),
+        support=support,
+        precision=right / np.maximum(support, 1e-300),
     )
 
 

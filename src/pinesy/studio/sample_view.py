@@ -14,6 +14,7 @@ from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.page_data import NumberedTexts, attribute_data, input_content
 from pinesy.explanations import explain
 from pinesy.explanations.labels import number_text
+from pinesy.induction.points_cascade import CardCascade, card_of
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
@@ -37,17 +38,25 @@ PAPER = 32
 def form(session: Session, _payload: Payload) -> dict[str, Any]:
     """Return the attributes, with the data of their controls and bars.
 
-    Roles are those of `roles_of`; `pictured` names the inputs that a network reads.
+    Roles are those of `roles_of`; `pictured` names the inputs that a network reads. Of induced
+    rules the attributes that add and compare points are left out.
     """
     rules = session.work.rules
+    card = card_of(rules)
+    outputs = [s.output for s in rules.order] if card is None else [card.output]
     domains = NumberedTexts()
     roles = roles_of(rules)
     attributes = [
         attribute_data(a, domains.number(tuple(value_texts(a)))) | {"role": roles[a.name]}
-        for a in (*rules.inputs, *(s.output for s in rules.order))
+        for a in (*rules.inputs, *outputs)
     ]
     names = image_inputs(session.work.model, rules)
-    return {"attributes": attributes, "domains": list(domains), "pictured": names}
+    return {
+        "attributes": attributes,
+        "domains": list(domains),
+        "pictured": names,
+        "hasCard": card is not None,
+    }
 
 
 def image_inputs(model: NeuroSymbolic | None, rules: Cascade) -> list[str]:
@@ -144,8 +153,9 @@ def digit(_session: Session, payload: Payload) -> dict[str, Any]:
 def infer(session: Session, payload: Payload) -> dict[str, Any]:
     """Return degrees, heights and outcomes of the attributes in `shown`.
 
-    A height below 1 is a contradiction; `outcomes` has codes, `verdicts` texts. Cost:
-    the inference of all attributes, and the reading of those shown.
+    A height below 1 is a contradiction; `outcomes` has codes, `verdicts` has them in words. `card`
+    is what the score card of induced rules predicts, null for other rules. Cost: the inference of
+    all attributes, and the reading of those shown.
     """
     rules = session.work.rules
     evidence, _ = read_sample(session, payload.get("sample"))
@@ -160,6 +170,19 @@ def infer(session: Session, payload: Payload) -> dict[str, Any]:
         "heights": {n: min(pi.coherence, pi.degrees.max().item()) for n, pi in degrees.items()},
         "outcomes": {name: pi.outcome for name, pi in degrees.items()},
         "verdicts": {name: _verdict(rules, evidence, pi) for name, pi in degrees.items()},
+        "card": prediction(rules, evidence) if isinstance(rules, CardCascade) else None,
+    }
+
+
+def prediction(rules: CardCascade, evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the class that a score card predicts, by its index, and why."""
+    scores, output = rules.score(evidence), rules.card.output
+    return {
+        "attribute": output.name,
+        "class": int(scores.best[0]),
+        "probability": scores.probability[0].tolist(),
+        "totals": scores.totals[0].tolist(),
+        "text": explain(rules, evidence, output).text(),
     }
 
 

@@ -9,6 +9,7 @@ from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import input_content
 from pinesy.explanations import Change, ValueChange, WhyNot, why_not
 from pinesy.explanations.explanation_report import LIMITS
+from pinesy.induction.points_cascade import card_of
 from pinesy.rules.numbers import is_number
 from pinesy.samples import value_texts
 from pinesy.studio.question import LIMIT, Question, level_of
@@ -26,6 +27,8 @@ def conclusions(session: Session, _payload: Payload) -> dict[str, Any]:
     rules, calibrated = session.work.rules, session.work.calibrated
     final = [a.name for a in rules.outputs]
     others = [s.output.name for s in reversed(rules.order) if s.output.name not in final]
+    if card_of(rules) is not None:  # the others add and compare points
+        others = []
     return {
         "version": session.version,
         "final": final,
@@ -41,6 +44,8 @@ def conclusions(session: Session, _payload: Payload) -> dict[str, Any]:
 def explain(session: Session, payload: Payload) -> dict[str, Any]:
     """Explain a value: the tree, the margin, the images, and levels if the rules are calibrated.
 
+    Of induced rules `points` has what their score card gave, in words; null for others.
+
     Payload: ``sample``, ``attribute``, ``place`` (null for the most possible value), ``eta``,
     ``depth``, ``limit``, ``level`` (null for none).
     """
@@ -53,6 +58,7 @@ def explain(session: Session, payload: Payload) -> dict[str, Any]:
     return {
         "values": value_texts(question.attribute),
         "explanation": explanation.to_dict(limit=limit, nodes=NODES),
+        "points": None if explanation.probability is None else explanation.text(limit=limit),
         "margin": report.margin_dict(),
         "marginText": report.margin_text(),
         "images": {name: data_uri(image) for name, image in question.images.items()},

@@ -1,6 +1,6 @@
 // The Sample view: set the inputs, see what the rules make of them, at once.
 import { DistributionBars } from "/shared/bars.js";
-import { button, fill, make } from "/shared/elements.js";
+import { button, degreeText, fill, make } from "/shared/elements.js";
 import { InputControl } from "/shared/inputs.js";
 import { RuleGraph } from "../graph.js";
 import { address, DigitPad } from "../pad.js";
@@ -22,6 +22,8 @@ class SampleView {
     this.outputs = make("div", { class: "outputs" });
     this.others = make("div", { class: "others" });
     this.graph = new RuleGraph(studio);
+    this.predicted = make("p", { class: "predicted", "aria-live": "polite", hidden: true });
+    this.points = make("pre", { class: "points", tabindex: 0, hidden: true });
     this.rows = new RowPicker(studio, (row) => this.pick(row));
     this.infer = latest(() => this.inferred());
     this.lightLater = later(120, () => this.light());
@@ -32,15 +34,18 @@ class SampleView {
         make("section", { "aria-label": "inputs" },
           this.rows.element, make("div", { class: "heading" }, make("h2", {}, "Inputs"), reset), this.inputs),
         make("section", { "aria-label": "answers" },
-          make("h2", {}, "Answers"), this.error, this.outputs,
-          make("h2", {}, "What decides"), this.graph.element,
+          make("h2", {}, "Answers"), this.error, this.predicted, this.outputs,
+          make("h2", {}, "What decides"), this.points, this.graph.element,
           make("h2", {}, "All attributes"), this.others)),
     );
   }
 
   /** Make controls and bars for the rules as they are now. */
   async load() {
-    const { attributes, domains, pictured } = await this.studio.ask("sample/form");
+    const { attributes, domains, pictured, hasCard } = await this.studio.ask("sample/form");
+    this.hasCard = hasCard;
+    this.predicted.hidden = this.points.hidden = !hasCard;
+    this.graph.element.hidden = hasCard;
     this.version = this.studio.state.version;
     this.pictured = new Set(pictured);
     this.rows.element.open = !pictured.length; // who can draw looks for the pads first
@@ -57,7 +62,7 @@ class SampleView {
     const known = (name) => this.controls.has(name);
     const kept = Object.entries(this.studio.sample.inputs).filter(([name]) => known(name));
     this.sample = { ...this.studio.sample, inputs: Object.fromEntries(kept) };
-    await Promise.all([this.graph.load(), this.rows.load()]);
+    await Promise.all([hasCard ? null : this.graph.load(), this.rows.load()]);
     if (this.isBlank && this.rows.total) this.sample = { row: 0, inputs: {} };
     this.studio.setSample(this.sample);
     await this.fillControls();
@@ -188,8 +193,9 @@ class SampleView {
     const seen = Object.keys(sample.inputs).filter((name) => sample.inputs[name].image);
     const shown = [...new Set([...this.bars.keys(), ...seen])];
     try {
-      const { degrees, heights, verdicts } = await this.studio.ask("sample/infer", { sample, shown });
+      const { degrees, heights, verdicts, card } = await this.studio.ask("sample/infer", { sample, shown });
       this.fail("");
+      if (card) this.showCard(card);
       for (const name of shown) {
         if (degrees[name]) this.bars.get(name)?.show(degrees[name], heights[name], verdicts[name]);
       }
@@ -197,7 +203,7 @@ class SampleView {
       for (const name of seen.filter((n) => this.sample.inputs[n]?.image)) {
         this.controls.get(name)?.set({ degrees: degrees[name] });
       }
-      this.lightLater();
+      if (!this.hasCard) this.lightLater();
     } catch (error) {
       if (error.status !== 0) this.fail(error.message);
     }
@@ -206,6 +212,14 @@ class SampleView {
       performance.clearMarks("sample-change");
     }
     this.place.dataset.shown = JSON.stringify(sample);
+  }
+
+  /** Show the class that the score card predicts, and what its lines give. */
+  showCard({ attribute, probability, text, ...card }) {
+    const { values } = this.attributes.find((a) => a.name === attribute);
+    const chance = degreeText(probability[card.class]);
+    fill(this.predicted, `Predicted: ${attribute} is ${values[card.class]}, with probability ${chance}`);
+    fill(this.points, text);
   }
 
   fail(text) {

@@ -158,7 +158,7 @@ class WhyView extends FreshView {
     row?.focus();
   }
 
-  showAnswer({ explanation, images, marginText, levels }) {
+  showAnswer({ explanation, images, marginText, levels, points }) {
     const pictures = Object.entries(images).map(([name, address]) =>
       make("figure", {}, make("img", { src: address, alt: "" }), make("figcaption", {}, name)),
     );
@@ -166,7 +166,7 @@ class WhyView extends FreshView {
       this.answer,
       make("h2", {}, `Why ${explanation.proposition.text}?`),
       pictures.length ? make("div", { class: "pictures" }, ...pictures) : null,
-      explanationTree(explanation, images),
+      points ? make("pre", { class: "points", tabindex: 0 }, points) : explanationTree(explanation, images),
     );
     fill(this.margin, marginText);
     fill(this.levels, ...(levels ? this.levelLines(levels) : []));
