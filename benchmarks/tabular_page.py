@@ -206,12 +206,13 @@ def verdict(records: Records, blanks: Records, chosen: Collection[str]) -> str:
     lost = {m: differences_of(blanks, m, "auc", tables) for m in ("ebm", "boosting")}
     if all(lost.values()):
         texts = [
-            f"{_decimals(float(np.mean([*g.values()])), '+')} {SHORT[m]}'s" for m, g in lost.items()
+            f"{_decimals(float(np.mean([*gaps.values()])), '+')} against {SHORT[method]}"
+            for method, gaps in lost.items()
         ]
         area = _decimals(_mean(blanks, "pinesy", "auc", tables))
         second += (
-            f", and with {BLANK_PERCENTS[0]} per cent blanks in five columns its AUC is {area}: "
-            f"{' and '.join(texts)}"
+            f", and with {BLANK_PERCENTS[0]} per cent blanks in five columns its AUC is {area} "
+            f"({'; '.join(texts)})"
         )
     return f"**{first} {second}.**"
 
