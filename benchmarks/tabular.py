@@ -161,11 +161,15 @@ def _by_key(path: Path) -> dict[tuple[int, str], dict[str, Any]]:
 
 
 def merge(source: Path, results: Path = RESULTS) -> None:
-    """Take the records of another folder; they replace those of the same fold and method."""
+    """Take the records of another folder; they replace those of the same fold and method.
+
+    Records that lack measures of today are dropped.
+    """
     for path in sorted(source.rglob("*.jsonl")):
         target = results / path.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
-        lines = _by_key(target) | _by_key(path)
+        both = _by_key(target) | _by_key(path)
+        lines = {key: line for key, line in both.items() if "auc" in line or "error" in line}
         order = {method: index for index, method in enumerate(METHODS)}
         keys = sorted(lines, key=lambda key: (order.get(key[1], len(order)), key[0]))
         target.write_text("".join(json.dumps(lines[key]) + "\n" for key in keys))

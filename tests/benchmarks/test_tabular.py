@@ -267,7 +267,8 @@ def test_records_of_another_folder_are_merged(tmp_path: Path) -> None:
     for folder, methods in [(old, ["logistic"]), (new, ["logistic", "forest"])]:
         tabular.run(SMALL, ["small"], methods, folder, n_folds=2)
     path = old / "small.jsonl"
-    path.write_text(path.read_text() * 2)
+    dated = {"fold": 5, "method": "cart", "accuracy": 0.5}  # without the other measures
+    path.write_text(path.read_text() * 2 + json.dumps(dated) + "\n")
     tabular.merge(new, old)
     keys = [(line["method"], line["fold"]) for line in tabular.read_records(path)]
     assert keys == [("forest", 0), ("forest", 1), ("logistic", 0), ("logistic", 1)]
