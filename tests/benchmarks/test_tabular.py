@@ -331,7 +331,7 @@ def test_the_page_begins_with_the_answer(tmp_path: Path) -> None:
     assert table == main_table(page_records(), {"a", "c"})
     assert "| a \\* | 60.0 | 50.0 |  |" in text
     assert "| noise | `RuleClassifier` | 1 | .500 |" in text
-    assert "worst: c -10.0" in text
+    assert "| 3 | +0.0 ± 5.8 | +10.0 | +.000 ± .000 | +.000 ± .000 | 1, 1 | c -10.0 |" in text
     assert "<svg" in (tmp_path / "tabular-accuracy.svg").read_text()
 
 
