@@ -91,12 +91,12 @@ def write_page(
         f"# Rules from real tables\n\n{verdict(records, blanks, chosen)}\n",
         main_table(records, chosen) + "\n",
         READING,
-        "## Against each method\n\n`RuleClassifier` less the other, on the sets and folds that both "
-        "have run on: points of accuracy, AUC, log loss (there negative is better).\n\n"
+        "## Against each method\n\n`RuleClassifier` less the other, on the sets and folds that "
+        "both have run on: points of accuracy, AUC, log loss (there negative is better).\n\n"
         f"{differences(records, chosen)}\n",
         "![Accuracy against the forest and boosting](../pictures/tabular-accuracy.svg)\n",
-        "## Set by set\n\nPer cent right; \\* marks sets that settings of pinesy were chosen on; a blank where a "
-        f"method has not run.\n\n{by_set(records, names, chosen)}\n",
+        "## Set by set\n\nPer cent right; \\* marks sets that settings of pinesy were chosen on; "
+        f"a blank where a method has not run.\n\n{by_set(records, names, chosen)}\n",
         f"## Sure of itself as far as it is right\n\n{calibration(records)}\n",
         "![Per cent right on the surest cases](../pictures/tabular-coverage.svg)\n",
     ]
