@@ -62,11 +62,32 @@ def time_limit(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGPROF, previous)
 
 
+@contextmanager
+def whole_fits() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end if Ctrl-C came, though a method returned what it had.
+
+    pinesy returns the best rules so far: these are no record.
+    """
+    interrupts = []
+
+    def stop(number: int, _frame: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if interrupts:
+        raise KeyboardInterrupt
+
+
 def record(split: Split, method: str, limit: int = LIMIT) -> dict[str, Any]:
     """Return what one method makes of one fold; an error is a result too."""
     start, wall = time.process_time(), time.perf_counter()
     try:
-        with warnings.catch_warnings(), time_limit(limit):
+        with warnings.catch_warnings(), whole_fits(), time_limit(limit):
             warnings.simplefilter("ignore")
             fitted = METHODS[method](split.train)
             seconds, wall = time.process_time() - start, time.perf_counter() - wall

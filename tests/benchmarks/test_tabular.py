@@ -1,10 +1,12 @@
 """The benchmark of tables: measures, and a run that is taken up where it was stopped."""
 
 import json
+import signal
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -233,6 +235,20 @@ def test_a_slow_method_is_left_out_on_a_table(
     tabular.run(SMALL, ["small"], ["forest"], tmp_path, limit=1)
     (line,) = tabular.read_records(tmp_path / "small.jsonl")
     assert line["error"] == "TimeLimitError: more than 1 s"
+
+
+def test_rules_of_an_interrupted_fit_are_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def returns_what_it_has(train: TrainingTable) -> Fitted:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return fitted_majority(train)
+
+    monkeypatch.setitem(METHODS, "forest", returns_what_it_has)
+    with pytest.raises(KeyboardInterrupt):
+        tabular.run(SMALL, ["small"], ["forest"], tmp_path)
+    assert tabular.read_records(tmp_path / "small.jsonl") == []
 
 
 @pytest.mark.parametrize("method", ["pinesy", "boosting", "forest", "logistic", "cart"])
