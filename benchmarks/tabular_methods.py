@@ -123,12 +123,12 @@ def pinesy_small(train: TrainingTable) -> Fitted:
 def plain_rules(train: TrainingTable) -> Fitted:
     """Return the rules ``if premise then class [certainty]`` of a score card."""
     card = fit_card(train)
-    rules = card.to_rules()
+    plain = card.to_rules()
     classifier: Any = import_module("pinesy.estimators").RuleClassifier
-    model = classifier(rules, method="given", target=card.target_)
+    model = classifier(plain.rules, method="given", target=card.target_)
     model.fit(frame(train), train.labels)
-    premises = [rule.premise for rule_set in model.rules_.stated for rule in rule_set.rules]
-    n = sum(len(premise.propositions) for premise in premises)
+    premises = [line.premise for line in plain.lines]
+    n = sum(len(premise.propositions) for premise in premises if premise is not None)
     return Fitted(_rule_chances(model, train), len(premises), n)
 
 
