@@ -207,10 +207,7 @@ def verdict(records: Records, blanks: Records, chosen: Collection[str]) -> str:
     tables = [f"{name}-{BLANK_PERCENTS[0]}" for name in WITH_BLANKS]
     lost = {m: differences_of(blanks, m, "auc", tables) for m in ("ebm", "boosting")}
     if all(lost.values()):
-        texts = [
-            f"{_decimals(float(np.mean([*gaps.values()])), '+')} against {SHORT[method]}"
-            for method, gaps in lost.items()
-        ]
+        texts = [f"{_signed(gaps)} against {SHORT[method]}" for method, gaps in lost.items()]
         area = _decimals(_mean(blanks, "pinesy", "auc", tables))
         second += (
             f", and with {BLANK_PERCENTS[0]} per cent blanks in five columns its AUC is {area} "
