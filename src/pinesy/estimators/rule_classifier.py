@@ -14,6 +14,7 @@ from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.estimators.feature_table import (
     Columns,
+    category_columns,
     feature_evidence,
     fitted_names,
     one_sample,
@@ -135,13 +136,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, weights = read_labels(y, sample_weight, columns)
         try:
             weights = weighted_classes(self.class_weight, labels, weights)
-            self._fit(columns, labels, weights, getattr(y, "name", None))
+            self._fit(X, columns, labels, weights, getattr(y, "name", None))
         except DataError as error:
             raise TableError(str(error)) from error
         return self
 
     def _fit(
-        self, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
+        self, x: Any, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
     ) -> None:
         mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[mask] for name, column in columns.items()}
@@ -150,9 +151,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[mask], None if weights is None else weights[mask]
         if self.rules is None:
-            target = "target" if name is None else str(name)
+            target = "target" if name is None or name == "" else str(name)
             while target in columns:
                 target += "_"
+            columns |= category_columns(x, mask)
             self._induce(columns, labels, weights, self.target or target)
         else:
             self._fit_given(as_cascade(self.rules), columns, labels, weights)
@@ -161,8 +163,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise TableError(
-                f"the data have one class only, {self.classes_[0]!r}; rules tell two classes or "
-                "more apart"
+                f"the data have one class only, {self.classes_.tolist()[0]!r} (rows of weight 0 do "
+                "not count); rules tell two classes or more apart"
             )
         table = {**columns, name: labels.tolist()}
         options = {option: getattr(self, option) for option in INDUCED}
