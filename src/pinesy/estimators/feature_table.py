@@ -51,11 +51,11 @@ def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
             names = known  # scikit-learn has warned: fitted without names
     if reset:
         estimator._column_names = names
-    named = dict(zip(names, columns, strict=True))
-    for name, column in named.items():
+    table = dict(zip(names, columns, strict=True))
+    for name, column in table.items():
         if column.dtype.kind == "f" and np.isinf(column).any():
             raise _infinite(name, f", row {int(np.isinf(column).argmax())}")
-    return named
+    return table
 
 
 def _infinite(name: object, where: str = "") -> TableError:

@@ -1,12 +1,13 @@
 """Rules as a classifier of scikit-learn."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import estimator_html_repr
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import _safe_indexing, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pinesy._common.validation import FloatArray, check_degree, listed, object_array
@@ -23,11 +24,13 @@ from pinesy.estimators.feature_table import (
     seed_of,
     weighted_classes,
 )
+from pinesy.estimators.label_audit import AuditTable
 from pinesy.estimators.tree_rules import tree_rules
-from pinesy.exceptions import DataError, TableError
+from pinesy.exceptions import DataError, DataWarning, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
 from pinesy.induction import CardLine, induce_card
-from pinesy.learning import learn
+from pinesy.learning import Audit, audit, learn
+from pinesy.learning.audit import Judged
 from pinesy.learning.learn import Method
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.parse import parse
@@ -349,6 +352,59 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return transform.new_weights(sample_weight, n, "sample_weight")
         except DataError as error:
             raise TableError(str(error)) from error
+
+    # --- labels --------------------------------------------------------------------------------
+
+    def audit(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        folds: int = 5,
+        repeats: int = 5,
+    ) -> Audit:
+        """Rank rows by how suspicious their labels are, and name the rules against them.
+
+        Each label is judged out of fold: by copies of the classifier that are fitted without its
+        row, and by the mean of their probabilities over some repeats. The classifier itself need
+        not be fitted, and stays as it is. With method ``"given"`` its rules judge as they are.
+        Cost: ``folds * repeats + 1`` fits.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`; all rows are judged, those of weight 0 too
+        folds : how many parts the rows are divided into, with the same share of each class
+        repeats : how often they are divided anew
+
+        Returns
+        -------
+        an `Audit`, as `pinesy.audit` gives: ``order`` has the rows, the most suspicious first
+        """
+        model = clone(self).fit(X, y, sample_weight)
+        columns = read_features(model, X, reset=False)
+        labels, weights = read_labels(y, sample_weight, columns)
+        name, seed = model.target_, seed_of(self.random_state)
+        if self.rules is not None and self.method == "given":
+            evidence = feature_evidence(columns, model.rules_.inputs)
+            return audit(model.rules_, evidence, {name: labels.tolist()}, method="given")
+        classes = np.unique(labels)
+
+        def fit_fold(others: Any, rows: Any, repeat: int) -> tuple[Cascade, FloatArray]:
+            part = clone(self).set_params(random_state=seed + repeat, target=name)
+            part_weights = None if weights is None else weights[others]
+            with catch_warnings():  # of columns that are not used, and of categories not seen
+                simplefilter("ignore", DataWarning)
+                part.fit(_safe_indexing(X, others), labels[others], part_weights)
+                p = np.zeros((len(rows), len(classes)))
+                known = np.isin(part.classes_, classes)
+                columns_of_p = np.searchsorted(classes, part.classes_[known])
+                p[:, columns_of_p] = part.predict_proba(_safe_indexing(X, rows))[:, known]
+            return part.rules_, p
+
+        table = AuditTable(columns, labels, classes, name)
+        method = "induce" if self.rules is None else cast(Judged, self.method)
+        return table.audit(model.rules_, fit_fold, method, folds, repeats)
 
     # --- explanations --------------------------------------------------------------------------
 
