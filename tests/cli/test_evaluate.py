@@ -23,7 +23,7 @@ def test_the_command(pinesy: Any, tmp_path: Path) -> None:
         output = tmp_path / f"report.{suffix}"
         done = pinesy("evaluate", rules, data, "-o", output)
         assert (done.exit_code, done.stderr) == (0, "")
-        assert "50.0% of 4 samples right" in done.stdout
+        assert "50.0% of 4 samples are right" in done.stdout
         assert output.exists()
     assert json.loads(output.read_text())["accuracy"] == 0.5
     done = pinesy("evaluate", rules, data, "-o", tmp_path / "report.txt")

@@ -107,6 +107,6 @@ def test_what_cannot_be_audited() -> None:
         MODEL.audit(TABLE, LABELS, folds=200)
     for options in ({"folds": 1}, {"repeats": 0}, {"folds": 2.5}):
         with pytest.raises(PinesyError):
-            MODEL.audit(TABLE, LABELS, **options)  # type: ignore[arg-type]
+            MODEL.audit(TABLE, LABELS, **options)
     with raises_saying(TableError, "the label of row 0 is missing"):
         MODEL.audit(TABLE, [None, *LABELS[1:]])

@@ -35,10 +35,10 @@ def html_page(title: str, body: str, style: str = "") -> str:
 
 def report_page(report: DecisionReport, title: str, end: str = "") -> str:
     """Return a page that stands alone; `end` is HTML to put at its end."""
-    verdict = f"{report.scores.accuracy:.1%} of {report.samples} samples right."
-    plots = html_plots([partial(report.plot, kind="coverage"), report.plot])
+    calibration = [] if report.classes is None else [partial(report.plot, kind="calibration")]
+    plots = html_plots([partial(report.plot, kind="coverage"), *calibration, report.plot])
     tables = _html_tables(report.tables())
-    return html_page(title, f"<p>{escaped(report.attribute)}: {verdict}</p>{plots}{tables}{end}")
+    return html_page(title, f"<p>{escaped(report.verdict)}</p>{plots}{tables}{end}")
 
 
 def coverage_html(report: CoverageReport) -> str:

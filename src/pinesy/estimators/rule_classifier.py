@@ -1,6 +1,7 @@
 """Rules as a classifier of scikit-learn."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self, cast
 from warnings import catch_warnings, simplefilter
 
@@ -29,9 +30,12 @@ from pinesy.estimators.tree_rules import tree_rules
 from pinesy.exceptions import DataError, DataWarning, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
 from pinesy.induction import CardLine, induce_card
-from pinesy.learning import Audit, audit, learn
+from pinesy.learning import Audit, DecisionReport, audit, learn
 from pinesy.learning.audit import Judged
+from pinesy.learning.class_scores import class_scores
+from pinesy.learning.evaluate import report_with_card
 from pinesy.learning.learn import Method
+from pinesy.learning.learning_arguments import batch_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.parse import parse
 from pinesy.rulebase.rule_set import RuleSet
@@ -352,6 +356,67 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return transform.new_weights(sample_weight, n, "sample_weight")
         except DataError as error:
             raise TableError(str(error)) from error
+
+    # --- how good it is ------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        *,
+        train: tuple[Any, Any] | None = None,
+    ) -> DecisionReport:
+        """Compare predictions with true labels: a verdict, then tables and plots.
+
+        By class and in all: precision, recall, F1, AUC, Brier score, calibration of
+        `predict_proba`, beside the most frequent class and a logistic regression on the same rows;
+        the share that the rules decide without a guess, and how right the surest rows are; the
+        score card with how often each line holds and is right.
+
+        Parameters
+        ----------
+        X, y : rows that were not used in `fit`, and their true labels
+        train : the rows and labels that the logistic regression is fitted on, best those of `fit`;
+            by default it is fitted to each four fifths of `X`, and judged on the other fifth
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> x, y = load_iris(as_frame=True, return_X_y=True)
+        >>> report = RuleClassifier(max_rules=6).fit(x[::2], y[::2]).evaluate(x[1::2], y[1::2])
+        >>> report.verdict.startswith("target: ")
+        True
+        >>> [method.name for method in report.classes.methods]
+        ['the rules', 'always 0', 'logistic regression (out of fold)']
+        """
+        check_is_fitted(self)
+        columns, labels, codes = self._labelled(X, y)
+        training = None
+        if train is not None:
+            train_columns, _, train_codes = self._labelled(*train)
+            training = train_columns, train_codes
+        evidence = feature_evidence(columns, self.rules_.inputs)
+        batch = batch_of(self.rules_, evidence, {self.target_: labels.tolist()})
+        report = report_with_card(self.rules_, batch, self.target_)
+        output = self.rules_[self.target_].output
+        predicted = np.array([output.position(value) for value in self.predict(X).tolist()])
+        p = self.predict_proba(X)
+        scores = class_scores(report.values, codes, predicted, p, columns, training)
+        return replace(report, classes=scores)
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Columns, Any, Any]:  # noqa: N803
+        """Return rows by column, their labels, and the indices of these among the classes."""
+        columns = read_features(self, X, reset=False)
+        labels, _ = read_labels(y, None, columns)
+        output = self.rules_[self.target_].output
+        unknown = [label for label in dict.fromkeys(labels.tolist()) if label not in output]
+        if unknown:
+            raise TableError(
+                f"the classifier knows no class {unknown[0]!r}; it was fitted with "
+                f"{listed([repr(value) for value in output.domain])}"
+            )
+        codes = np.array([output.position(label) for label in labels.tolist()], dtype=np.intp)
+        return columns, labels, codes
 
     # --- labels --------------------------------------------------------------------------------
 

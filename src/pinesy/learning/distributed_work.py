@@ -266,7 +266,7 @@ def evaluate_distributed(
 ) -> DecisionReport:
     """Compare what rules predict with true values in parts, exactly as `evaluate` does for all.
 
-    Of each sample three numbers travel, and of each part its counts.
+    Of each sample six numbers travel, and of each part its counts.
 
     Parameters
     ----------
