@@ -266,8 +266,8 @@ def calibration_bins(chance: FloatArray, is_true: BoolArray) -> tuple[Calibratio
     (CalibrationBin(samples=2, predicted=0.2, observed=0.5), \
 CalibrationBin(samples=1, predicted=0.9, observed=1.0))
     """
-    edges = np.unique(np.quantile(chance, np.linspace(0.0, 1.0, BINS + 1)))
-    index = np.searchsorted(edges[1:-1], chance)
+    edges = np.quantile(chance, np.linspace(0.0, 1.0, BINS + 1)[1:-1])
+    index = np.searchsorted(edges, chance)
     counts = np.bincount(index)
     predicted, observed = (np.bincount(index, weights) for weights in (chance, is_true))
     return tuple(
