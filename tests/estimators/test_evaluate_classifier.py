@@ -141,7 +141,7 @@ def test_rules_of_ones_own_have_scores_too() -> None:
 def test_induced_rules_alone_have_the_same_scores(
     model: RuleClassifier, report: DecisionReport
 ) -> None:
-    again = evaluate(model.get_rules(), X, Y)
+    again = evaluate(model.get_rules(), X, {model.target_: Y})
     assert again.classes is not None
     assert again.verdict == report.verdict
 

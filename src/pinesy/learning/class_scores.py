@@ -325,7 +325,7 @@ def design_matrix(columns: Table) -> FloatArray:
            [ 1.22474487,  0.        ,  0.        ,  0.        ]])
     """
     parts = []
-    for column in columns.values():
+    for _, column in sorted(columns.items()):
         if column.dtype.kind in "iuf":
             numbers = column.astype(np.float64)
             blank = np.isnan(numbers)
