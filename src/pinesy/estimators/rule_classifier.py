@@ -1,12 +1,14 @@
 """Rules as a classifier of scikit-learn."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Self, cast
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import estimator_html_repr
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import _safe_indexing, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pinesy._common.validation import FloatArray, check_degree, listed, object_array
@@ -14,6 +16,7 @@ from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.estimators.feature_table import (
     Columns,
+    category_columns,
     feature_evidence,
     fitted_names,
     one_sample,
@@ -22,16 +25,21 @@ from pinesy.estimators.feature_table import (
     seed_of,
     weighted_classes,
 )
+from pinesy.estimators.label_audit import AuditTable
 from pinesy.estimators.tree_rules import tree_rules
 from pinesy.evidence.evidence_form import evidence_rows
 from pinesy.evidence.rows import Rows
 from pinesy.evidence.unseen_values import without_unseen
-from pinesy.exceptions import DataError, TableError
+from pinesy.exceptions import DataError, DataWarning, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
 from pinesy.induction import CardCascade, CardLine, CardScores, PlainRules, ScoreCard, induce_card
 from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
-from pinesy.learning import learn
+from pinesy.learning import Audit, DecisionReport, audit, learn
+from pinesy.learning.audit import Judged
+from pinesy.learning.class_scores import class_scores
+from pinesy.learning.evaluate import report_with_card
 from pinesy.learning.learn import Method
+from pinesy.learning.learning_arguments import batch_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.parse import parse
 from pinesy.rulebase.rule_set import RuleSet
@@ -139,13 +147,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, weights = read_labels(y, sample_weight, columns)
         try:
             weights = weighted_classes(self.class_weight, labels, weights)
-            self._fit(columns, labels, weights, getattr(y, "name", None))
+            self._fit(X, columns, labels, weights, getattr(y, "name", None))
         except DataError as error:
             raise TableError(str(error)) from error
         return self
 
     def _fit(
-        self, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
+        self, x: Any, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
     ) -> None:
         mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[mask] for name, column in columns.items()}
@@ -154,9 +162,10 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[mask], None if weights is None else weights[mask]
         if self.rules is None:
-            target = "target" if name is None else str(name)
+            target = "target" if name is None or name == "" else str(name)
             while target in columns:
                 target += "_"
+            columns |= category_columns(x, mask)
             self._induce(columns, labels, weights, self.target or target)
         else:
             self._fit_given(as_cascade(self.rules), columns, labels, weights)
@@ -165,8 +174,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise TableError(
-                f"the data have one class only, {self.classes_[0]!r}; rules tell two classes or "
-                "more apart"
+                f"the data have one class only, {self.classes_.tolist()[0]!r} (rows of weight 0 do "
+                "not count); rules tell two classes or more apart"
             )
         table = {**columns, name: labels.tolist()}
         options = {option: getattr(self, option) for option in INDUCED}
@@ -375,6 +384,120 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return transform.new_weights(sample_weight, n, "sample_weight")
         except DataError as error:
             raise TableError(str(error)) from error
+
+    # --- how good it is ------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        *,
+        train: tuple[Any, Any] | None = None,
+    ) -> DecisionReport:
+        """Compare predictions with true labels: a verdict, then tables and plots.
+
+        By class and in all: precision, recall, F1, AUC, Brier score, calibration of
+        `predict_proba`, beside the most frequent class and a logistic regression on the same rows;
+        the share that the rules decide without a guess, and how right the surest rows are; the
+        score card with how often each line holds and is right.
+
+        Parameters
+        ----------
+        X, y : rows that were not used in `fit`, and their true labels
+        train : the rows and labels that the logistic regression is fitted on, best those of `fit`;
+            by default it is fitted to each four fifths of `X`, and judged on the other fifth
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> x, y = load_iris(as_frame=True, return_X_y=True)
+        >>> report = RuleClassifier(max_rules=6).fit(x[::2], y[::2]).evaluate(x[1::2], y[1::2])
+        >>> report.verdict.startswith("target: ")
+        True
+        >>> [method.name for method in report.classes.methods]
+        ['the rules', 'always 0', 'logistic regression (out of fold)']
+        """
+        check_is_fitted(self)
+        columns, labels, codes = self._labelled(X, y)
+        training = None
+        if train is not None:
+            train_columns, _, train_codes = self._labelled(*train)
+            training = train_columns, train_codes
+        evidence = feature_evidence(columns, self.rules_.inputs)
+        batch = batch_of(self.rules_, evidence, {self.target_: labels.tolist()})
+        report = report_with_card(self.rules_, batch, self.target_)
+        output = self.rules_[self.target_].output
+        predicted = np.array([output.position(value) for value in self.predict(X).tolist()])
+        p = self.predict_proba(X)
+        scores = class_scores(report.values, codes, predicted, p, columns, training)
+        return replace(report, classes=scores)
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Columns, Any, Any]:  # noqa: N803
+        """Return rows by column, their labels, and the indices of these among the classes."""
+        columns = read_features(self, X, reset=False)
+        labels, _ = read_labels(y, None, columns)
+        output = self.rules_[self.target_].output
+        unknown = [label for label in dict.fromkeys(labels.tolist()) if label not in output]
+        if unknown:
+            raise TableError(
+                f"the classifier knows no class {unknown[0]!r}; it was fitted with "
+                f"{listed([repr(value) for value in output.domain])}"
+            )
+        codes = np.array([output.position(label) for label in labels.tolist()], dtype=np.intp)
+        return columns, labels, codes
+
+    # --- labels --------------------------------------------------------------------------------
+
+    def audit(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        folds: int = 5,
+        repeats: int = 5,
+    ) -> Audit:
+        """Rank rows by how suspicious their labels are, and name the rules against them.
+
+        Each label is judged out of fold: by copies of the classifier that are fitted without its
+        row, and by the mean of their probabilities over some repeats. The classifier itself need
+        not be fitted, and stays as it is. With method ``"given"`` its rules judge as they are.
+        Cost: ``folds * repeats + 1`` fits.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`; all rows are judged, those of weight 0 too
+        folds : how many parts the rows are divided into, with the same share of each class
+        repeats : how often they are divided anew
+
+        Returns
+        -------
+        an `Audit`, as `pinesy.audit` gives: ``order`` has the rows, the most suspicious first
+        """
+        model = clone(self).fit(X, y, sample_weight)
+        columns = read_features(model, X, reset=False)
+        labels, weights = read_labels(y, sample_weight, columns)
+        name, seed = model.target_, seed_of(self.random_state)
+        if self.rules is not None and self.method == "given":
+            evidence = feature_evidence(columns, model.rules_.inputs)
+            return audit(model.rules_, evidence, {name: labels.tolist()}, method="given")
+        classes = np.unique(labels)
+
+        def fit_fold(others: Any, rows: Any, repeat: int) -> tuple[Cascade, FloatArray]:
+            part = clone(self).set_params(random_state=seed + repeat, target=name)
+            part_weights = None if weights is None else weights[others]
+            with catch_warnings():  # of columns that are not used, and of categories not seen
+                simplefilter("ignore", DataWarning)
+                part.fit(_safe_indexing(X, others), labels[others], part_weights)
+                p = np.zeros((len(rows), len(classes)))
+                known = np.isin(part.classes_, classes)
+                columns_of_p = np.searchsorted(classes, part.classes_[known])
+                p[:, columns_of_p] = part.predict_proba(_safe_indexing(X, rows))[:, known]
+            return part.rules_, p
+
+        table = AuditTable(columns, labels, classes, name)
+        method = "induce" if self.rules is None else cast(Judged, self.method)
+        return table.audit(model.rules_, fit_fold, method, folds, repeats)
 
     # --- explanations --------------------------------------------------------------------------
 
