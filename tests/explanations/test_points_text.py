@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from explanations.json_schema import problems
+from json_schema import problems
 from typer.testing import CliRunner
 
 from pinesy import Cascade, induce, load, parse, save

@@ -18,6 +18,7 @@ from pinesy.engine.program import Trace
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
+from pinesy.induction.points_cascade import CardCascade
 from pinesy.learning.audit import induced_output, plain_table
 from pinesy.learning.class_scores import ClassScores, class_scores
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
@@ -77,10 +78,15 @@ def evaluate(
     report = report_with_card(cascade, batch, name)
     if report.card is None or find_spec("sklearn") is None:
         return report
-    pi = cascade.infer(batch.known, [name])[name].degrees
+    if isinstance(cascade, CardCascade):
+        card_scores = cascade.score(batch.known)
+        predicted, p = card_scores.best, card_scores.probability
+    else:
+        pi = cascade.infer(batch.known, [name])[name].degrees
+        predicted, p = pi.argmax(axis=1), probabilities(pi)
     labels = batch.targets[name].labels.astype(np.intp)
     columns = plain_table(cascade, evidence, batch.n)
-    scores = class_scores(report.values, labels, pi.argmax(axis=1), probabilities(pi), columns)
+    scores = class_scores(report.values, labels, predicted, p, columns)
     return replace(report, classes=scores)
 
 
