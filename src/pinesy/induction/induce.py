@@ -10,15 +10,11 @@ from pinesy._common.console import progress
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray, as_list, check_known
 from pinesy.exceptions import DataError, RuleSetError
-from pinesy.induction.candidate_rules import (
-    Feature,
-    InductionSettings,
-    allowed,
-    features_of,
-    grow_candidates,
-    steps_of,
-)
-from pinesy.induction.point_model import PointModel, RuleSelector, with_points
+from pinesy.induction.binned_table import BinnedTable
+from pinesy.induction.candidate_rules import Feature, features_of, steps_of
+from pinesy.induction.induction_settings import InductionSettings
+from pinesy.induction.inner_fits import choose_rules
+from pinesy.induction.point_model import PointModel, with_points
 from pinesy.induction.points_cascade import ScoreCard, input_attributes, write_cascade
 from pinesy.induction.training_table import (
     TableColumn,
@@ -52,8 +48,12 @@ class InducedRules:
     table: TrainingTable
 
     def possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
-        """Return the possibility of each class in each row of columns as the table's."""
+        """Return the cautious possibility of each class in each row of columns as the table's."""
         return self.model.possibility(steps_of(columns, self.features))
+
+    def expected_possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
+        """Return the expected possibility of each class in each row of columns as the table's."""
+        return self.model.expected_possibility(steps_of(columns, self.features))
 
 
 def induce(
@@ -61,7 +61,8 @@ def induce(
     target: Any,
     *,
     max_rules: int | None = None,
-    max_conditions: int = 4,
+    max_conditions: int | None = None,
+    small: bool = False,
     monotone: Mapping[str, int] | None = None,
     ordinal: Mapping[str, Sequence[Hashable]] | None = None,
     keep: Any = None,
@@ -119,6 +120,7 @@ def induce(
         seed=seed,
         max_rules=max_rules,
         max_conditions=max_conditions,
+        small=small,
         monotone=monotone,
     )[0]
 
@@ -162,28 +164,23 @@ def induce_points(
     table: TrainingTable,
     *,
     max_rules: int | None = None,
-    max_conditions: int = 4,
+    max_conditions: int | None = None,
+    small: bool = False,
     monotone: Mapping[str, int] | None = None,
     sizes: FloatArray | None = None,
     seed: int = 0,
 ) -> InducedRules:
-    """Return rules on a table that was read; `sizes` says how much each row counts.
-
-    Costs two forests of small trees, and for each rule two products of the matrix of candidates
-    and rows with that of rows and classes.
-    """
+    """Return rules on a table that was read; `sizes` says how much each row counts."""
     labels, n_classes = table.labels, len(table.classes)
-    settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed)
+    settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed, small)
     features = features_of(table.columns, settings.least_rows)
-    steps = steps_of(table.columns, features)
     signs = _signs({} if monotone is None else monotone, table.columns, features)
     weights = np.ones(len(labels)) if sizes is None else np.ascontiguousarray(sizes, np.float64)
+    steps = steps_of(table.columns, features)
+    binned = BinnedTable.of(steps, labels, weights, n_classes, signs)
     with progress("inducing rules", settings.max_rules) as bar:
-        boxes, holds = grow_candidates(steps, labels, weights, settings, signs)
-        may = allowed(boxes, signs, n_classes)
-        selection = RuleSelector(boxes, holds, labels, weights, may, settings).run(bar.advance)
-    model = with_points(selection, boxes, steps, labels, weights)
-    return InducedRules(model, features, table)
+        rules = choose_rules(binned, settings, bar.advance)
+    return InducedRules(with_points(rules, binned), features, table)
 
 
 def _signs(

@@ -120,11 +120,8 @@ def box_premise(
     for f, low, high in box:
         feature = features[f]
         attribute = attributes[feature.column]
-        if feature.value is not None:
-            category = 1 << feature.value
-            mask = category if low == 0 else attribute.full & ~category
-        elif attribute.scale is None:
-            mask = mask_of(range(low + 1, min(high, len(attribute.domain) - 1) + 1))
+        if attribute.scale is None:
+            mask = mask_of(v for v, step in enumerate(feature.groups) if low < step <= high)
         else:
             cuts = attribute.scale.cuts
             first = cuts.index(feature.cuts[low]) + 1 if low > LOWEST else 0
