@@ -119,13 +119,14 @@ class CandidatePool:
         table, settings = self._table, self._settings
         n_features = len(table.bins)
         n_used = max(1, round(TREE_FEATURES * n_features))
-        features = np.sort(self._random.choice(n_features, n_used, replace=False))
         split_features = np.full(2**settings.max_conditions - 1, -1)
+        keys = self._random.random((len(split_features), n_features))
+        features = np.argpartition(keys, n_used - 1, axis=1)[:, :n_used]
         split_steps = np.zeros_like(split_features)
         load_kernels(KERNELS).grow_tree(
             table.bins,
             self._draw(TREE_ROWS),
-            features,
+            np.ascontiguousarray(features),
             residuals,
             table.sizes.astype(np.float32),
             table.n_steps,

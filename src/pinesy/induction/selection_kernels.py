@@ -62,7 +62,7 @@ def _best_step(sums, below, least):
 
 @compiled(
     types.void(
-        _BINS, _INDICES, _INDICES, _MATRIX, _REALS, types.int64, types.float64, _INDICES, _INDICES
+        _BINS, _INDICES, _BOUNDS, _MATRIX, _REALS, types.int64, types.float64, _INDICES, _INDICES
     )
 )
 def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_features, split_steps):
@@ -72,7 +72,8 @@ def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_feat
 
     Parameters
     ----------
-    rows, features : the indices of those that the tree may use
+    rows : that the tree may use
+    features : that each node may use, shape ``(n_nodes, n_features)``
     gradients, sizes : of all rows: several outputs (times the size), and how much the row counts
     n_steps : more than any step
     least : the size that a child needs
@@ -91,7 +92,7 @@ def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_feat
         if len(node_rows) < 2:
             continue
         best, feature, step = 0.0, -1, -1
-        for f in features:
+        for f in features[node]:
             _fill(bins, f, node_rows, gradients, sizes, sums)
             gain, last = _best_step(sums, below, least)
             if gain > best:
