@@ -29,6 +29,8 @@ SWEEPS, LAST_SWEEPS = 2, 30
 SHARE = 0.3
 #: Choices between two classes after which candidates are grown.
 CHOICES = 3
+#: Growths without a candidate that gains after which no more rules are chosen.
+PATIENCE = 2
 
 
 @dataclass(frozen=True)
@@ -166,12 +168,11 @@ class RuleSelector:
         return self._fit.rules()
 
     def _add(self) -> bool:
-        """Add the best candidates, and fit all weights; return whether there were any."""
-        two = self._table.n_classes == 2
-        grows = not two or self._n_choices % CHOICES == 0
+        """Add the best candidates, and fit all weights; return whether there may be more."""
+        grows = self._table.n_classes > 2 or self._n_choices % CHOICES == 0
         best = self._best(grows)
-        if not best and not grows:
-            best = self._best(True)
+        for _ in range(PATIENCE):
+            best = best or self._best(True)
         for index, label in best[: self._settings.max_rules - len(self._fit.boxes)]:
             self._fit.add(self._pool.take(index, label), label)
         self._n_choices += 1
