@@ -24,8 +24,10 @@ from pinesy.induction.induction_settings import InductionSettings
 from pinesy.induction.training_table import IntArray
 
 KERNELS = "pinesy.induction.selection_kernels"
-#: Trees that are grown at once, the rows that each may use, and the share of its features.
-TREES, TREE_ROWS, TREE_FEATURES = 6, 4_000, 0.5
+#: Trees that are grown at once, for two classes and for more.
+TREES, TREES_OF_MANY = 6, 3
+#: The rows that a tree may use, and the share of the features that a node may.
+TREE_ROWS, TREE_FEATURES = 2_000, 0.5
 #: Candidates up to which all stay, and how many stay of more.
 MAX_POOL, POOL = 600, 300
 #: Rows on which gains are measured.
@@ -62,7 +64,8 @@ class CandidatePool:
     def grow(self, residuals: RealArray) -> None:
         """Add the nodes of trees on residuals, shape ``(n_rows, n_classes)``, that are new."""
         table, settings = self._table, self._settings
-        nodes = {box for _ in range(TREES) for box in self._nodes(residuals)}
+        n_trees = TREES if table.n_classes == 2 else TREES_OF_MANY
+        nodes = {box for _ in range(n_trees) for box in self._nodes(residuals)}
         if table.signs:
             nodes |= {b for box in nodes for b in one_sided(box, table.signs)}
         nodes -= {*self.boxes}

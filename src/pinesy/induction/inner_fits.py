@@ -25,8 +25,9 @@ from pinesy.induction.training_table import IntArray
 FOLDS, FOLDED_ROWS, HELD_OUT = 3, 4_000, 5
 #: Rows on which costs are compared, and rules chosen, at most.
 COMPARED_ROWS, CHOICE_ROWS = 6_000, 20_000
-#: Scales that are tried.
+#: Scales that are tried, and standard errors by which rules must be better than none.
 SCALES = np.arange(0.0, 1.301, 0.05)
+ERRORS = 1.5
 
 #: Rows to fit to, and rows to judge on.
 Fold = tuple[IntArray, IntArray]
@@ -90,23 +91,30 @@ def compare_costs(
 def best_scale(
     fits: list[WeightedRules], table: BinnedTable, folds: list[Fold]
 ) -> tuple[float, float]:
-    """Return the scale under which the labels of other rows are likeliest, and their log loss."""
-    losses = np.zeros(len(SCALES))
+    """Return the scale under which the labels of other rows are likeliest, and their log loss.
+
+    It is 0 if the gain over the shares of the classes is within `ERRORS` standard errors.
+    """
+    parts = []
     for rules, (train, test) in zip(fits, folds, strict=True):
         base, judged = class_scores(table.take(train)), table.take(test)
-        scores = rules.scores(judged)
-        for i, scale in enumerate(SCALES):
-            scaled_scores = base + scale * (scores - base)
-            losses[i] += log_loss(scaled_scores, judged.labels, judged.sizes)
-    best = int(losses.argmin())
-    return float(SCALES[best]), float(losses[best])
+        change = rules.scores(judged) - base
+        losses = [log_losses(base + scale * change, judged.labels) for scale in SCALES]
+        parts.append(judged.sizes[:, None] * np.column_stack(losses))
+    losses_of_rows = np.concatenate(parts)
+    totals = losses_of_rows.sum(axis=0)
+    best = int(totals.argmin())
+    gains = losses_of_rows[:, 0] - losses_of_rows[:, best]
+    if gains.sum() <= ERRORS * np.sqrt((gains**2).sum()):
+        best = 0
+    return float(SCALES[best]), float(totals[best])
 
 
-def log_loss(scores: FloatArray, labels: IntArray, sizes: FloatArray) -> float:
-    """Return the weighted sum of the log losses of labels under the softmax of scores."""
+def log_losses(scores: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the log loss of each label under the softmax of scores."""
     scores = scores - scores.max(axis=1, keepdims=True)
     of_label = scores[np.arange(len(labels)), labels]
-    return float(sizes @ (np.log(np.exp(scores).sum(axis=1)) - of_label))
+    return np.asarray(np.log(np.exp(scores).sum(axis=1)) - of_label)
 
 
 def scaled(rules: WeightedRules, base: FloatArray, scale: float) -> WeightedRules:

@@ -24,7 +24,7 @@ from pinesy.induction.training_table import IntArray
 #: Weights that change by less are fitted.
 ENOUGH = 1e-3
 #: Sweeps over the weights after each choice, and after the last.
-SWEEPS, LAST_SWEEPS = 2, 30
+SWEEPS, LAST_SWEEPS = 1, 30
 #: Of the best rules for each class those are taken at once that gain this share of the best.
 SHARE = 0.3
 #: Choices between two classes after which candidates are grown.
