@@ -36,36 +36,13 @@ class Feature:
     column : the index of the column
     cuts : of numbers; step ``k`` is that of the numbers from ``cuts[k - 1]`` on
     groups : of categories; the step of each
+    label : the index of the class by which categories with many levels are in groups
     """
 
     column: int
     cuts: tuple[float, ...] = ()
     groups: tuple[int, ...] = ()
-
-
-def features_of(columns: tuple[TableColumn, ...], least: int) -> tuple[Feature, ...]:
-    """Return the features of columns; constant ones have none, nor categories that are rare.
-
-    Numbers and ordinal columns are one feature, others one for each category.
-
-    Parameters
-    ----------
-    least : rows that a category needs, and leaves to the others
-    """
-    features: list[Feature] = []
-    for i, column in enumerate(columns):
-        known, n_levels = column.values[~np.isnan(column.values)], len(column.domain)
-        if column.domain and column.ordered:
-            steps = np.arange(n_levels) * min(n_levels, MAX_CUTS + 1) // n_levels
-            features += [Feature(i, groups=tuple(steps.tolist()))]
-        elif column.domain:
-            counts = np.bincount(known.astype(np.int64), minlength=n_levels)
-            usable = (counts >= least) & (len(known) - counts >= least)
-            for level in np.flatnonzero(usable):
-                features += [Feature(i, groups=tuple((np.arange(n_levels) == level).tolist()))]
-        elif cuts := quantile_cuts(known):
-            features += [Feature(i, cuts)]
-    return tuple(features)
+    label: int | None = None
 
 
 def quantile_cuts(values: FloatArray, most: int = MAX_CUTS) -> tuple[float, ...]:

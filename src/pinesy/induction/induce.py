@@ -11,11 +11,12 @@ from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray, as_list, check_known
 from pinesy.exceptions import DataError, RuleSetError
 from pinesy.induction.binned_table import BinnedTable
-from pinesy.induction.candidate_rules import Feature, features_of, steps_of
+from pinesy.induction.candidate_rules import Feature, steps_of
 from pinesy.induction.induction_settings import InductionSettings
 from pinesy.induction.inner_fits import choose_rules
 from pinesy.induction.point_model import PointModel, with_points
 from pinesy.induction.points_cascade import ScoreCard, input_attributes, write_cascade
+from pinesy.induction.table_features import features_of, training_steps
 from pinesy.induction.training_table import (
     TableColumn,
     TrainingTable,
@@ -173,13 +174,16 @@ def induce_points(
     """Return rules on a table that was read; `sizes` says how much each row counts."""
     labels, n_classes = table.labels, len(table.classes)
     settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed, small)
-    features = features_of(table.columns, settings.least_rows)
-    signs = _signs({} if monotone is None else monotone, table.columns, features)
     weights = np.ones(len(labels)) if sizes is None else np.ascontiguousarray(sizes, np.float64)
-    steps = steps_of(table.columns, features)
+    features = features_of(table, weights, settings.least_rows)
+    signs = _signs({} if monotone is None else monotone, table.columns, features)
+    steps = training_steps(table, features, weights, seed)
     binned = BinnedTable.of(steps, labels, weights, n_classes, signs)
     with progress("inducing rules", settings.max_rules) as bar:
         rules = choose_rules(binned, settings, bar.advance)
+    if any(feature.label is not None for feature in features):  # rows as they will be read
+        steps = steps_of(table.columns, features)
+        binned = BinnedTable.of(steps, labels, weights, n_classes, signs)
     return InducedRules(with_points(rules, binned), features, table)
 
 

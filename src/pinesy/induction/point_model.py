@@ -165,14 +165,14 @@ def _best_levels(
 
 
 def _with_support(model: PointModel, table: BinnedTable) -> PointModel:
-    """Return the rules that give points, with the rows that they hold in."""
-    active = np.flatnonzero(model.points)
-    support, precision = np.zeros(len(active)), np.zeros(len(active))
-    for i, rule in enumerate(active):
-        holds = table.satisfaction([model.boxes[rule]])[0][0] == 1.0
+    """Return the rules that give points in some row, with what they say there."""
+    support, precision = np.zeros(len(model.points)), np.zeros(len(model.points))
+    for i, box in enumerate(model.boxes):
+        holds = table.satisfaction([box])[0][0] == 1.0
         support[i] = table.sizes[holds].sum()
-        right = table.sizes[holds & (table.labels == model.classes[rule])].sum()
+        right = table.sizes[holds & (table.labels == model.classes[i])].sum()
         precision[i] = right / support[i] if support[i] > 0.0 else 0.0
+    active = np.flatnonzero((model.points > 0) & (support > 0.0))
     return replace(
         model,
         boxes=tuple(model.boxes[i] for i in active),
@@ -180,6 +180,6 @@ def _with_support(model: PointModel, table: BinnedTable) -> PointModel:
         points=model.points[active],
         undetermined=model.undetermined[active],
         weights=model.weights[active],
-        support=support,
-        precision=precision,
+        support=support[active],
+        precision=precision[active],
     )

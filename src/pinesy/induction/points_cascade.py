@@ -19,6 +19,7 @@ from typing import NamedTuple
 from pinesy._common.masks import contains, mask_of
 from pinesy._common.reports import text_table
 from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
+from pinesy.induction.grouped_levels import premise_text
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.training_table import TableColumn
 from pinesy.rulebase.cascade import Cascade
@@ -151,19 +152,27 @@ class CascadeWriter:
         self._totals: list[Attribute | None] = []
 
     def cascade(
-        self, premises: Sequence[Sequence[Proposition]], user_rules: Sequence[Rule]
+        self,
+        premises: Sequence[Sequence[Proposition]],
+        texts: Sequence[str],
+        user_rules: Sequence[Rule],
     ) -> Cascade:
-        """Return the cascade of a model, and of rules of the user that win against it."""
+        """Return the cascade of a model, and of rules of the user that win against it.
+
+        `texts` are the premises as the card shows them.
+        """
         model = self._model
         parts: list[list[Attribute]] = [[] for _ in self._output.domain]
-        for premise, label, points in zip(premises, model.classes, model.points, strict=True):
-            parts[label].append(self._points(premise, int(points), label))
+        rules_of_model = zip(premises, model.classes, model.points, texts, strict=True)
+        for premise, label, points, text in rules_of_model:
+            parts[label].append(self._points(premise, int(points), label, text))
         strong = int(model.points.sum() + model.prior.max()) + 1
         for rule in user_rules:
             for label in range(len(parts)):
                 if contains(rule.conclusion.mask, label) and rule.r < 1.0:
                     premise = rule.premise.propositions
-                    parts[label].append(self._points(premise, strong, label))
+                    text = str(rule.premise)
+                    parts[label].append(self._points(premise, strong, label, text))
         starts = model.prior.tolist()
         self._totals = [self._total(label, part, starts[label]) for label, part in enumerate(parts)]
         rules = [*user_rules, *self._leads()]
@@ -183,13 +192,15 @@ class CascadeWriter:
         self._names.add(wish)
         return wish
 
-    def _points(self, premise: Sequence[Proposition], points: int, label: int) -> Attribute:
+    def _points(
+        self, premise: Sequence[Proposition], points: int, label: int, text: str
+    ) -> Attribute:
         """Add the rule that gives points to a class where a premise holds, and none elsewhere."""
         gives = Attribute(self._name(f"rule {len(self._lines) + 1}"), [0, points])
         rule = Rule(premise_of(*premise), gives.isin({points}), 0.0, 0.0)
         self._sets.append(RuleSet([rule]))
         value = self._output.domain[label]
-        self._lines.append(CardLine(gives.name, value, points, str(rule.premise)))
+        self._lines.append(CardLine(gives.name, value, points, text))
         return gives
 
     def card(self) -> ScoreCard:
@@ -280,5 +291,9 @@ def write_cascade(
     Costs the products of some rules at a time, and of the sums of every two classes.
     """
     premises = [box_premise(box, features, inputs) for box in model.boxes]
+    texts = [
+        premise_text(box, features, premise, output.domain)
+        for box, premise in zip(model.boxes, premises, strict=True)
+    ]
     writer = CascadeWriter(model, inputs, output)
-    return writer.cascade(premises, user_rules), writer.card()
+    return writer.cascade(premises, texts, user_rules), writer.card()
