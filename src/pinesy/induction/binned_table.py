@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.induction.candidate_rules import BLANK, Box, Steps, pack_boxes
 from pinesy.induction.training_table import IntArray
 
@@ -56,11 +57,15 @@ class BinnedTable:
             shares[f, BLANK] = 1.0
         return cls(bins, shares, labels, sizes, n_classes, signs)
 
-    @property
+    @cached_property
     def n_steps(self) -> int:
-        """Return a number above all steps that are known."""
-        known = self.bins[self.bins != BLANK]
-        return int(known.max(initial=0)) + 1
+        """A number above all steps that are known."""
+        return int(self.bins[self.bins != BLANK].max(initial=0)) + 1
+
+    @cached_property
+    def has_blanks(self) -> BoolArray:
+        """Whether features are unknown in some row."""
+        return np.asarray((self.bins == BLANK).any(axis=1))
 
     def take(self, rows: Any) -> "BinnedTable":
         """Return some of the rows."""
@@ -71,20 +76,31 @@ class BinnedTable:
             sizes=self.sizes[rows],
         )
 
-    def satisfaction(
-        self, boxes: Sequence[Box], rows: IntArray | None = None
-    ) -> tuple[RealArray, RealArray]:
+    def satisfaction(self, boxes: Sequence[Box]) -> tuple[RealArray, RealArray]:
         """Return how far boxes are satisfied in rows, and how far where that is not known.
 
-        The first has the shape ``(n_boxes, n_rows)``: 1, 0, or the second, one number a box.
+        The first has the shape ``(n_boxes, n_rows)``: 1, 0, or the second, one number a box; NaN
+        if it is known everywhere.
         """
-        rows = np.arange(len(self.labels)) if rows is None else rows
         starts, bounds = pack_boxes(boxes)
-        satisfaction = np.empty((len(boxes), len(rows)), dtype=np.float32)
+        satisfaction = np.empty((len(boxes), len(self.labels)), dtype=np.float32)
         undetermined = np.empty(len(boxes), dtype=np.float32)
-        kernels = load_kernels(KERNELS)
-        kernels.satisfy(self.bins, rows, starts, bounds, self.shares, undetermined, satisfaction)
+        load_kernels(KERNELS).satisfy(
+            self.bins,
+            self.has_blanks,
+            starts,
+            bounds,
+            self._shares(bounds),
+            undetermined,
+            satisfaction,
+        )
         return satisfaction, undetermined
+
+    def _shares(self, bounds: IntArray) -> RealArray:
+        """Return the share of known rows within each of some bounds."""
+        features, lows, highs = bounds.T
+        below = np.where(lows >= 0, self.shares[features, np.maximum(lows, 0)], np.float32(0.0))
+        return np.asarray(self.shares[features, np.minimum(highs, BLANK)] - below)
 
     def expected_shares(self, boxes: Sequence[Box]) -> FloatArray:
         """Return how far boxes are satisfied on average where that depends on what is unknown.
@@ -93,11 +109,7 @@ class BinnedTable:
         """
         shares = np.empty(len(boxes))
         for i, box in enumerate(boxes):
-            satisfaction, undetermined = self.satisfaction([box])
-            ranges = [
-                self.shares[f, min(high, BLANK)] - (self.shares[f, low] if low >= 0 else 0.0)
-                for f, low, high in box
-            ]
-            is_open = ((satisfaction > 0.0) & (satisfaction < 1.0)).any()
-            shares[i] = undetermined[0] if is_open else np.mean(ranges)
+            _, undetermined = self.satisfaction([box])
+            mean = self._shares(pack_boxes([box])[1]).mean()
+            shares[i] = mean if np.isnan(undetermined[0]) else undetermined[0]
         return shares

@@ -47,6 +47,8 @@ class CandidatePool:
         self._table, self._settings = table, settings
         self._random = np.random.default_rng(settings.seed)
         self.rows = self._draw(GAIN_ROWS)
+        self._sizes = table.sizes.astype(np.float32)
+        self._measured = table.take(self.rows)
         # Gains are extrapolated from these rows to all.
         self._share = np.float32(len(table.labels) / len(self.rows))
         self.boxes: list[Box] = []
@@ -70,8 +72,8 @@ class CandidatePool:
             nodes |= {b for box in nodes for b in one_sided(box, table.signs)}
         nodes -= {*self.boxes}
         boxes = sorted(b for b in nodes if 0 < n_conditions(b) <= settings.max_conditions)
-        satisfaction, _ = table.satisfaction(boxes, self.rows)
-        sizes = table.sizes[self.rows].astype(np.float32)
+        satisfaction, _ = self._measured.satisfaction(boxes)
+        sizes = self._measured.sizes.astype(np.float32)
         support, total = satisfaction @ sizes, sizes.sum()
         enough = np.minimum(support, total - support) >= settings.least_rows
         boxes = [box for box, is_large in zip(boxes, enough, strict=True) if is_large]
@@ -131,7 +133,7 @@ class CandidatePool:
             self._draw(TREE_ROWS),
             np.ascontiguousarray(features),
             residuals,
-            table.sizes.astype(np.float32),
+            self._sizes,
             table.n_steps,
             settings.least_rows,
             split_features,

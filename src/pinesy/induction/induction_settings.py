@@ -7,7 +7,7 @@ from pinesy._common.validation import check_integer
 #: What scikit-learn takes as a seed, too.
 MAX_SEED = 2**32 - 1
 #: Costs of a condition with the ridge, for two classes and for more, that are compared.
-COSTS = ((0.25, 12.0), (2.0, 16.0))
+COSTS = ((0.25, 12.0), (0.5, 4.0), (2.0, 16.0))
 COSTS_OF_MANY = ((0.1, 2.0), (0.5, 8.0))
 
 

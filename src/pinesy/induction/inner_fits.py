@@ -11,6 +11,7 @@ and 0 if they say nothing about them. Then no rule stays.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,10 +25,12 @@ from pinesy.induction.training_table import IntArray
 #: Folds up to a number of rows; of more rows one in `HELD_OUT` is not used to choose rules.
 FOLDS, FOLDED_ROWS, HELD_OUT = 3, 4_000, 5
 #: Rows on which costs are compared, and rules chosen, at most.
-COMPARED_ROWS, CHOICE_ROWS = 6_000, 20_000
+COMPARED_ROWS, CHOICE_ROWS = 4_000, 10_000
 #: Scales that are tried, and standard errors by which rules must be better than none.
-SCALES = np.arange(0.0, 1.301, 0.05)
-ERRORS = 1.5
+SCALES = np.arange(0.0, 1.601, 0.05)
+ERRORS = 2.0
+#: Rules that stay of those that are not.
+UNSURE_RULES = 2
 
 #: Rows to fit to, and rows to judge on.
 Fold = tuple[IntArray, IntArray]
@@ -58,8 +61,10 @@ def choose_rules(
         pass
     rules = selector.rules()
     if not is_folded:
+        train, test = folds[0]
+        rules = refit(rules, table.take(train), best.ridge)
         if scale > 0.0:
-            scale, _ = best_scale([rules], table, [(rows, folds[0][1])])
+            scale = best_scale([rules], table, [(train, test)]).scale
         rules = refit(rules, table, best.ridge)
     return scaled(rules, class_scores(table), scale)
 
@@ -84,17 +89,29 @@ def compare_costs(
         best_scale([fits[option, fold] for fold in range(len(folds))], table, folds)
         for option in range(len(options))
     ]
-    index = min(range(len(options)), key=lambda i: scales[i][1])
-    return options[index], scales[index][0]
+    best, judgement = min(zip(options, scales, strict=True), key=lambda pair: pair[1].loss)
+    if not judgement.is_sure:
+        best = replace(best, max_rules=min(best.max_rules, UNSURE_RULES))
+    return best, judgement.scale
 
 
-def best_scale(
-    fits: list[WeightedRules], table: BinnedTable, folds: list[Fold]
-) -> tuple[float, float]:
-    """Return the scale under which the labels of other rows are likeliest, and their log loss.
+class Judgement(NamedTuple):
+    """What rules are worth on other rows.
 
-    It is 0 if the gain over the shares of the classes is within `ERRORS` standard errors.
+    Attributes
+    ----------
+    scale : under which the labels are likeliest
+    loss : the log loss of the labels
+    is_sure : whether that is better than without rules, by more than `ERRORS` standard errors
     """
+
+    scale: float
+    loss: float
+    is_sure: bool
+
+
+def best_scale(fits: list[WeightedRules], table: BinnedTable, folds: list[Fold]) -> Judgement:
+    """Return how good rules are on the rows that they were not fitted to, and the best scale."""
     parts = []
     for rules, (train, test) in zip(fits, folds, strict=True):
         base, judged = class_scores(table.take(train)), table.take(test)
@@ -105,9 +122,8 @@ def best_scale(
     totals = losses_of_rows.sum(axis=0)
     best = int(totals.argmin())
     gains = losses_of_rows[:, 0] - losses_of_rows[:, best]
-    if gains.sum() <= ERRORS * np.sqrt((gains**2).sum()):
-        best = 0
-    return float(SCALES[best]), float(totals[best])
+    is_sure = gains.sum() > ERRORS * np.sqrt((gains**2).sum())
+    return Judgement(float(SCALES[best]), float(totals[best]), bool(is_sure))
 
 
 def log_losses(scores: FloatArray, labels: IntArray) -> FloatArray:

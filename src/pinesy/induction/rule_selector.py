@@ -78,8 +78,10 @@ class WeightFit:
         n, k = len(table.labels), table.n_classes
         self.prior = class_scores(table)
         self.odds = np.tile(np.exp(self.prior), (n, 1))
-        self._rows = [np.arange(n)] * k
-        self._values = [np.ones(n, dtype=np.float32)] * k
+        # The rows of all rules, one after the other; of those that give the prior first.
+        self._starts = [i * n for i in range(k + 1)]
+        self._rows = np.tile(np.arange(n, dtype=np.int32), k)
+        self._values = np.ones(k * n, dtype=np.float32)
         self.boxes: list[Box] = []
         self.classes: list[int] = []
         self.weights = np.zeros(0)
@@ -88,8 +90,12 @@ class WeightFit:
         """Add a rule."""
         satisfaction = self._table.satisfaction([box])[0][0]
         rows = np.flatnonzero(satisfaction)
-        self._rows.append(rows)
-        self._values.append(satisfaction[rows])
+        start, end = self._starts[-1], self._starts[-1] + len(rows)
+        if end > len(self._rows):
+            self._rows = np.resize(self._rows, 2 * end)
+            self._values = np.resize(self._values, 2 * end)
+        self._rows[start:end], self._values[start:end] = rows, satisfaction[rows]
+        self._starts.append(end)
         self.boxes.append(box)
         self.classes.append(label)
         self.weights = np.append(self.weights, 0.0)
@@ -98,13 +104,12 @@ class WeightFit:
         """Fit priors, as rules that hold everywhere, and weights."""
         table, k = self._table, self._table.n_classes
         weights = np.concatenate([self.prior, self.weights])
-        starts = np.concatenate([[0], np.cumsum([len(r) for r in self._rows])]).astype(np.int64)
         classes = np.concatenate([np.arange(k), np.array(self.classes, dtype=np.int64)])
         is_rule = np.arange(len(weights)) >= k
         load_kernels(KERNELS).fit_weights(
-            starts,
-            np.concatenate(self._rows),
-            np.concatenate(self._values),
+            np.array(self._starts, dtype=np.int64),
+            self._rows,
+            self._values,
             classes,
             weights,
             np.where(is_rule, 0.0, -np.inf),

@@ -13,11 +13,14 @@ from pinesy._common.jit import compiled
 BLANK = 255
 
 _BINS = types.Array(types.uint8, 2, "C")
+_STEPS = types.Array(types.uint8, 1, "C")
+_FLAGS = types.Array(types.boolean, 1, "C")
 _REALS = types.Array(types.float32, 1, "C")
 _MATRIX = types.Array(types.float32, 2, "C")
 _FLOATS = types.Array(types.float64, 1, "C")
 _TABLE = types.Array(types.float64, 2, "C")
 _INDICES = types.Array(types.int64, 1, "C")
+_ROWS = types.Array(types.int32, 1, "C")
 _BOUNDS = types.Array(types.int64, 2, "C")
 
 
@@ -121,40 +124,55 @@ def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_feat
 # --- boxes ----------------------------------------------------------------------------------------
 
 
-@compiled(types.void(_BINS, _INDICES, _INDICES, _BOUNDS, _MATRIX, _REALS, _MATRIX))
-def satisfy(bins, rows, starts, bounds, shares, undetermined, satisfaction):
+@compiled(types.void(_STEPS, types.int64, types.int64, types.float32, types.boolean, _REALS))
+def _restrict(steps, low, high, share, has_blanks, expected):
+    """Multiply by 1 where a step is in the range, by 0 where not, by `share` where unknown."""
+    first, last = np.uint8(max(low, -1) + 1), np.uint8(min(high, BLANK - 1))
+    if has_blanks:
+        for i in range(len(steps)):
+            if steps[i] == BLANK:
+                expected[i] *= share
+            elif steps[i] < first or steps[i] > last:
+                expected[i] = 0.0
+    else:
+        for i in range(len(steps)):
+            is_inside = (first <= steps[i]) & (steps[i] <= last)
+            expected[i] = expected[i] if is_inside else np.float32(0.0)
+
+
+@compiled(types.void(_BINS, _FLAGS, _INDICES, _BOUNDS, _REALS, _REALS, _MATRIX))
+def satisfy(bins, has_blanks, starts, bounds, shares, undetermined, satisfaction):
     """Write how far boxes are satisfied in rows: 1, 0, or the mean where that is not known.
 
     Parameters
     ----------
+    has_blanks : of the features
     starts, bounds : box `b` has the bounds ``bounds[starts[b]:starts[b + 1]]``: feature, low, high
-    shares : of each feature the share of known rows up to each step
-    undetermined : of each box, written too: the mean product of shares where a step is unknown
-        and no known one is outside; 1 where there is no such row
+    shares : of the bounds, the share of known rows that are inside
+    undetermined : of the boxes, written too: the mean product of shares where a step is unknown
+        and no known one is outside; NaN where there is no such row
     satisfaction : shape ``(n_boxes, n_rows)``
     """
     for b in range(len(starts) - 1):
-        total, count = 0.0, 0
-        for k in range(len(rows)):
-            i, expected = rows[k], np.float32(1.0)
-            for bound in range(starts[b], starts[b + 1]):
-                f, low, high = bounds[bound]
-                step = bins[f, i]
-                if step == BLANK:
-                    expected *= shares[f, min(high, BLANK)] - (shares[f, low] if low >= 0 else 0.0)
-                elif step <= low or step > high:
-                    expected = 0.0
-                    break
-            satisfaction[b, k] = expected
-            if 0.0 < expected < 1.0:
-                total += expected
-                count += 1
-        mean = total / count if count else 1.0
-        undetermined[b] = mean
-        if count:
-            for k in range(len(rows)):
-                if 0.0 < satisfaction[b, k] < 1.0:
-                    satisfaction[b, k] = mean
+        expected = satisfaction[b]
+        expected[:] = 1.0
+        is_open = False
+        for k in range(starts[b], starts[b + 1]):
+            f, low, high = bounds[k]
+            _restrict(bins[f], low, high, shares[k], has_blanks[f], expected)
+            is_open |= has_blanks[f]
+        undetermined[b] = np.nan
+        if is_open:
+            total, count = 0.0, 0
+            for i in range(len(expected)):
+                if 0.0 < expected[i] < 1.0:
+                    total += expected[i]
+                    count += 1
+            if count:
+                undetermined[b] = total / count
+                for i in range(len(expected)):
+                    if 0.0 < expected[i] < 1.0:
+                        expected[i] = undetermined[b]
 
 
 # --- weights --------------------------------------------------------------------------------------
@@ -162,7 +180,7 @@ def satisfy(bins, rows, starts, bounds, shares, undetermined, satisfaction):
 
 @compiled(
     types.float64(
-        _INDICES, _REALS, types.int64, _TABLE, _FLOATS, _INDICES, _FLOATS, *[types.float64] * 2
+        _ROWS, _REALS, types.int64, _TABLE, _FLOATS, _INDICES, _FLOATS, *[types.float64] * 2
     )
 )
 def _newton_step(rows, values, c, odds, sums, labels, sizes, weight, ridge):
@@ -176,7 +194,7 @@ def _newton_step(rows, values, c, odds, sums, labels, sizes, weight, ridge):
     return min(max(slope / bend, -1.0), 1.0)
 
 
-@compiled(types.void(_INDICES, _REALS, types.int64, _TABLE, _FLOATS, types.float64))
+@compiled(types.void(_ROWS, _REALS, types.int64, _TABLE, _FLOATS, types.float64))
 def _raise(rows, values, c, odds, sums, step):
     """Raise the score of class `c` in `rows` by a step."""
     full = np.exp(step)
@@ -201,7 +219,7 @@ def _normalise(odds, sums):
 @compiled(
     types.void(
         _INDICES,
-        _INDICES,
+        _ROWS,
         _REALS,
         _INDICES,
         *[_FLOATS] * 3,
