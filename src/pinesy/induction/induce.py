@@ -30,7 +30,7 @@ from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
 #: Rows that rules are induced from, if a table has more.
-SAMPLE = 20_000
+SAMPLE = 100_000
 
 
 @dataclass(frozen=True)

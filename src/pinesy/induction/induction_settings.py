@@ -9,6 +9,10 @@ MAX_SEED = 2**32 - 1
 #: Costs of a condition with the ridge, for two classes and for more, that are compared.
 COSTS = ((0.25, 12.0), (0.5, 4.0), (2.0, 16.0))
 COSTS_OF_MANY = ((0.1, 2.0), (0.5, 8.0))
+#: Costs of a condition when rules are pruned.
+PRUNE_COST, PRUNE_COST_OF_MANY = 1.0, 0.4
+#: Rows that allow for a rule more by 50 of them.
+COUNTED_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class InductionSettings:
     max_rules : the most rules
     cost : of a condition, in log-likelihood
     ridge : pulls weights to 0
-    small : whether rules are pruned
+    prune_cost : of a condition, for rules that are pruned after the choice; 0 if none are
     seed : of the trees
     """
 
@@ -31,7 +35,7 @@ class InductionSettings:
     max_rules: int
     cost: float
     ridge: float
-    small: bool
+    prune_cost: float
     seed: int
 
     @classmethod
@@ -44,17 +48,21 @@ class InductionSettings:
         seed: int = 0,
         small: bool = False,
     ) -> "InductionSettings":
-        """Return the settings for a table: few short rules for two classes."""
+        """Return the settings for a table: shorter rules for two classes.
+
+        With `small` half as many rules more are chosen, of which those stay that matter.
+        """
         two = n_classes == 2
         conditions = (4 if two else 6) if max_conditions is None else max_conditions
-        rules = 15 * n_classes + n_rows // 50 if max_rules is None else max_rules
+        rules = 15 * n_classes + min(n_rows, COUNTED_ROWS) // 50 if max_rules is None else max_rules
+        check_integer(rules, "max_rules", 1)
         return cls(
             least_rows=max(1, min(5, n_rows // 10)),
             max_conditions=check_integer(conditions, "max_conditions", 1),
-            max_rules=check_integer(rules, "max_rules", 1),
+            max_rules=rules,
             cost=(COSTS if two else COSTS_OF_MANY)[0][0],
             ridge=(COSTS if two else COSTS_OF_MANY)[0][1],
-            small=small,
+            prune_cost=(PRUNE_COST if two else PRUNE_COST_OF_MANY) if small else 0.0,
             seed=check_integer(seed, "seed", 0, most=MAX_SEED),
         )
 

@@ -152,6 +152,39 @@ def probabilities_of(scores: FloatArray) -> FloatArray:
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
+def prune(
+    rules: WeightedRules, table: BinnedTable, settings: InductionSettings
+) -> WeightedRules:
+    """Return rules without those whose loss costs less likelihood than their conditions do.
+
+    A tenth of these is dropped at once, those that matter least; then weights are fitted again.
+    """
+    while len(rules.boxes):
+        probabilities = probabilities_of(rules.scores(table))
+        costs = settings.prune_cost * np.array([*map(n_conditions, rules.boxes)])
+        excess = _likelihood_lost(rules, table, probabilities) - costs
+        surplus = np.flatnonzero(excess < 0.0)
+        remaining = settings.max_rules - len(rules.boxes)
+        if not len(surplus) and remaining >= 0:
+            break
+        n_dropped = max(1, len(surplus) // 10, -remaining)
+        stay = np.sort(np.argsort(excess, kind="stable")[n_dropped:])
+        rules = refit(rules.take(stay), table, settings.ridge)
+    return rules
+
+
+def _likelihood_lost(
+    rules: WeightedRules, table: BinnedTable, probabilities: FloatArray
+) -> FloatArray:
+    """Return the log-likelihood that each rule adds, with the weights of the others as they are."""
+    added = np.empty(len(rules.boxes))
+    for i, (box, label) in enumerate(zip(rules.boxes, rules.classes, strict=True)):
+        change = rules.weights[i] * table.satisfaction([box])[0][0]
+        rest = 1.0 - probabilities[:, label] * (1.0 - np.exp(-change))
+        added[i] = table.sizes @ (np.log(rest) + change * (table.labels == label))
+    return added
+
+
 class RuleSelector:
     """Chooses rules on a table; `run` may be interrupted, and keeps what was chosen."""
 
@@ -161,6 +194,9 @@ class RuleSelector:
         self._pool = CandidatePool(table, settings)
         self._fit = WeightFit(table, settings.ridge)
         self._n_choices = 0
+        self._max_rules = settings.max_rules
+        if settings.prune_cost:  # some of those that are chosen will not stay
+            self._max_rules += settings.max_rules // 2
 
     def run(self, advance: Callable[[], object]) -> None:
         """Choose until nothing gains more than it costs; call `advance` after each choice."""
@@ -168,9 +204,12 @@ class RuleSelector:
             advance()
 
     def rules(self) -> WeightedRules:
-        """Return the rules so far."""
+        """Return the rules so far; without those that are pruned."""
         self._fit.fit(LAST_SWEEPS)
-        return self._fit.rules()
+        rules = self._fit.rules()
+        if self._settings.prune_cost:
+            rules = prune(rules, self._table, self._settings)
+        return rules
 
     def _add(self) -> bool:
         """Add the best candidates, and fit all weights; return whether there may be more."""
@@ -178,12 +217,12 @@ class RuleSelector:
         best = self._best(grows)
         for _ in range(PATIENCE):
             best = best or self._best(True)
-        for index, label in best[: self._settings.max_rules - len(self._fit.boxes)]:
+        for index, label in best[: self._max_rules - len(self._fit.boxes)]:
             self._fit.add(self._pool.take(index, label), label)
         self._n_choices += 1
         if best:
             self._fit.fit(SWEEPS)
-        return bool(best) and len(self._fit.boxes) < self._settings.max_rules
+        return bool(best) and len(self._fit.boxes) < self._max_rules
 
     def _best(self, grows: bool) -> list[tuple[int, int]]:
         """Return the candidates to add, and the classes that they speak for, the best first."""
