@@ -1,7 +1,7 @@
 """Candidates for rules: boxes that trees on the residuals of the rules so far give.
 
-A tree is grown on ``label - probability`` of each class, so that its nodes are where the rules so far
-are wrong. All nodes join the pool; of too many those stay that gain most.
+A tree is grown on ``label - probability`` of each class, so that its nodes are where the rules so
+far are wrong. All nodes join the pool; of too many those stay that gain most.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from pinesy._common.caching import load_kernels
-from pinesy._common.validation import BoolArray
 from pinesy.induction.binned_table import BinnedTable, RealArray
 from pinesy.induction.candidate_rules import (
     HIGHEST,
@@ -18,7 +17,6 @@ from pinesy.induction.candidate_rules import (
     allowed,
     n_conditions,
     one_sided,
-    pack_boxes,
 )
 from pinesy.induction.induction_settings import InductionSettings
 from pinesy.induction.training_table import IntArray
@@ -102,7 +100,7 @@ class CandidatePool:
         return np.where(self._may, gains, np.float32(-1.0))
 
     def take(self, index: int, label: int) -> Box:
-        """Return a candidate that becomes a rule for a class; it is none for that class any more."""
+        """Return a candidate that becomes a rule for a class, and do not offer it again for it."""
         box = self.boxes[index]
         # Of two classes, for one is against the other.
         labels = (0, 1) if self._may.shape[1] == 2 else (label,)

@@ -9,7 +9,7 @@ where yes is frequent (87 values)". Rules are chosen on shares that are computed
 itself (in folds): else a level of few rows would seem to know their labels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -78,20 +78,23 @@ def _cuts(shares: FloatArray, sizes: FloatArray) -> FloatArray:
     below = np.cumsum(sizes[order]) / sizes.sum() if sizes.sum() > 0.0 else np.zeros(len(sizes))
     first = np.searchsorted(below, np.arange(1, MAX_GROUPS) / MAX_GROUPS)
     cuts = np.unique(shares[order][np.minimum(first, len(shares) - 1)]) if len(shares) else shares
-    return cuts[cuts > shares.min(initial=np.inf)]
+    return np.asarray(cuts[cuts > shares.min(initial=np.inf)])
 
 
 def premise_text(
-    box: Box, features: Sequence[Feature], premise: Sequence[Proposition], classes: Sequence[object]
+    box: Box,
+    features: Sequence[Feature],
+    premise: Sequence[Proposition],
+    classes: Sequence[Hashable],
 ) -> str:
     """Return the text of a box, whose propositions are given; groups of levels by their names."""
     texts = []
     columns = sorted({features[f].column for f, _, _ in box})
     for column, proposition in zip(columns, premise, strict=True):
         names = [
-            f"{show_value(classes[features[f].label])} is {_frequency(low, high)}"
+            f"{show_value(classes[label])} is {_frequency(low, high)}"
             for f, low, high in box
-            if features[f].column == column and features[f].label is not None
+            if features[f].column == column and (label := features[f].label) is not None
         ]
         count = proposition.mask.bit_count()
         name = f"{format_name(proposition.attribute.name)} where {' and '.join(names)}"

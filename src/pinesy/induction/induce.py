@@ -76,8 +76,8 @@ def induce(
 
     Rules of a few conditions give points to the classes, and a lead in points says how certain a
     class is (docs/induction.md). The result is an ordinary cascade: `infer` on a table with the
-    same columns gives the possibility of each class. Needs scikit-learn. Interrupted by Ctrl-C it
-    returns the best rules so far.
+    same columns gives the possibility of each class. Interrupted by Ctrl-C it returns the best
+    rules so far.
 
     Parameters
     ----------
@@ -88,8 +88,10 @@ def induce(
         Or an iterator of such tables, or a DataFrame of Dask's: rules are induced from a uniform
         sample of their rows, drawn in one pass
     target : the name of the column of labels, or the labels
-    max_rules : that give points; by default 15 for each class and one for each 50 rows
-    max_conditions : of a rule
+    max_rules : that give points; by default 15 for each class and one for each 50 rows, of up to
+        20,000
+    max_conditions : of a rule; by default 4 for two classes, and 6 for more
+    small : whether rules that matter little are pruned
     monotone : columns of numbers or ordered categories that, where they rise, may only speak for
         later classes (1), or for earlier ones (-1), in the order of the classes
     ordinal : the values of ordinal columns, from the lowest on (ordered categories of pandas

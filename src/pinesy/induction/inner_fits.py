@@ -4,8 +4,8 @@ Weights are too large where the same rows chose the rules. So scores are scaled,
 
     ``base + s (score - base)``
 
-where `base` is the logarithm of the shares of the classes: `s` is 1 if rules are as good on other rows,
-and 0 if they say nothing about them. Then no rule stays.
+where `base` is the logarithm of the shares of the classes: `s` is 1 if rules are as good on other
+rows, and 0 if they say nothing about them. Then no rule stays.
 """
 
 from collections.abc import Callable, Iterator
@@ -70,7 +70,10 @@ def choose_rules(
 
 
 def compare_costs(
-    table: BinnedTable, folds: list[Fold], settings: InductionSettings, advance: Callable[[], object]
+    table: BinnedTable,
+    folds: list[Fold],
+    settings: InductionSettings,
+    advance: Callable[[], object],
 ) -> tuple[InductionSettings, float]:
     """Return the settings under which labels of other rows are likeliest, and the scale."""
     options = settings.alternatives(table.n_classes)

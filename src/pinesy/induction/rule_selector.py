@@ -15,7 +15,7 @@ import numpy as np
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray
-from pinesy.induction.binned_table import KERNELS, BinnedTable, RealArray
+from pinesy.induction.binned_table import KERNELS, BinnedTable
 from pinesy.induction.candidate_pool import CandidatePool
 from pinesy.induction.candidate_rules import Box, n_conditions
 from pinesy.induction.induction_settings import InductionSettings
@@ -152,9 +152,7 @@ def probabilities_of(scores: FloatArray) -> FloatArray:
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def prune(
-    rules: WeightedRules, table: BinnedTable, settings: InductionSettings
-) -> WeightedRules:
+def prune(rules: WeightedRules, table: BinnedTable, settings: InductionSettings) -> WeightedRules:
     """Return rules without those whose loss costs less likelihood than their conditions do.
 
     A tenth of these is dropped at once, those that matter least; then weights are fitted again.
@@ -242,5 +240,4 @@ class RuleSelector:
         least = SHARE * best.max() if n_classes > 2 else best.max()
         order = np.argsort(-best, kind="stable")
         classes = [int(c) for c in order if best[c] > 0 and best[c] >= least]
-        choices = [(int(first[c]), c) for c in classes[: n_classes if n_classes > 2 else 1]]
-        return choices
+        return [(int(first[c]), c) for c in classes[: n_classes if n_classes > 2 else 1]]

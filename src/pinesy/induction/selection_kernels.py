@@ -63,6 +63,25 @@ def _best_step(sums, below, least):
     return best, best_step
 
 
+@compiled(types.UniTuple(types.int64, 2)(_STEPS, types.int64, _INDICES))
+def _partition(steps, step, rows):
+    """Order rows in place: up to a step, unknown, above; return where the last two start."""
+    side = np.empty(len(rows), np.int64)
+    middle = n_blank = 0
+    for k in range(len(rows)):
+        value = steps[rows[k]]
+        side[k] = 1 if value == BLANK else (0 if value <= step else 2)
+        middle += side[k] == 0
+        n_blank += side[k] == 1
+    ends = np.array([0, middle, middle + n_blank])
+    ordered = np.empty_like(rows)
+    for k in range(len(rows)):
+        ordered[ends[side[k]]] = rows[k]
+        ends[side[k]] += 1
+    rows[:] = ordered
+    return middle, middle + n_blank
+
+
 @compiled(
     types.void(
         _BINS, _INDICES, _BOUNDS, _MATRIX, _REALS, types.int64, types.float64, _INDICES, _INDICES
@@ -84,7 +103,6 @@ def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_feat
     """
     n_nodes = len(split_features)
     rows = rows.copy()
-    ordered = np.empty_like(rows)
     start, end = np.zeros(2 * n_nodes + 1, np.int64), np.zeros(2 * n_nodes + 1, np.int64)
     end[0] = len(rows)
     sums = np.empty((n_steps, gradients.shape[1] + 1))
@@ -103,22 +121,9 @@ def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_feat
         if feature < 0:
             continue
         split_features[node], split_steps[node] = feature, step
-        first, middle = start[node], start[node]
-        n_above = 0
-        for i in node_rows:
-            if bins[feature, i] <= step:
-                ordered[middle] = i
-                middle += 1
-            elif bins[feature, i] != BLANK:
-                ordered[end[node] - 1 - n_above] = i
-                n_above += 1
-        last_row = end[node]
-        for place in range(first, middle):
-            rows[place] = ordered[place]
-        for place in range(last_row - n_above, last_row):
-            rows[place] = ordered[place]
-        start[2 * node + 1], end[2 * node + 1] = first, middle
-        start[2 * node + 2], end[2 * node + 2] = last_row - n_above, last_row
+        middle, above = _partition(bins[feature], step, node_rows)
+        start[2 * node + 1], end[2 * node + 1] = start[node], start[node] + middle
+        start[2 * node + 2], end[2 * node + 2] = start[node] + above, end[node]
 
 
 # --- boxes ----------------------------------------------------------------------------------------
@@ -252,7 +257,14 @@ def fit_weights(
         for r in range(len(classes)):
             part = slice(starts[r], starts[r + 1])
             step = _newton_step(
-                rows[part], values[part], classes[r], odds, sums, labels, sizes, weights[r],
+                rows[part],
+                values[part],
+                classes[r],
+                odds,
+                sums,
+                labels,
+                sizes,
+                weights[r],
                 ridges[r],
             )
             step = max(step, least[r] - weights[r])
