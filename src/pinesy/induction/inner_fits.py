@@ -28,7 +28,7 @@ FOLDS, FOLDED_ROWS, HELD_OUT = 3, 4_000, 5
 COMPARED_ROWS, CHOICE_ROWS = 4_000, 10_000
 #: Scales that are tried, and standard errors by which rules must be better than none.
 SCALES = np.arange(0.0, 1.601, 0.05)
-ERRORS = 2.0
+ERRORS = 2.5
 #: Rules that stay of those that are not.
 UNSURE_RULES = 2
 

@@ -8,8 +8,8 @@ the possibility
 (rounded to four digits): the antipignistic transformation of the probability that the lead errs.
 There are two readings of what is unknown. The cautious one guesses nothing: ``pi(d) =
 levels[max_c low_c - high_d]``, where points that depend on what is unknown are missing from `low`
-and counted in `high`. In the expected one a rule that depends on it gives the points `undetermined`. In
-both some class has possibility 1: there is no contradiction.
+and counted in `high`. In the expected one a rule that depends on it gives the points
+`undetermined`. In both some class has possibility 1: there is no contradiction.
 """
 
 from dataclasses import dataclass, replace
