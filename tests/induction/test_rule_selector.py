@@ -182,5 +182,5 @@ def test_many_levels_are_conditions_on_groups() -> None:
     }
     cascade, card = induce_card(table, "y")
     assert any("zip where yes is frequent (" in line.premise for line in card.lines)
-    best = cascade.infer({"zip": ["z3", "z4"]})["y"].best
-    assert list(best) == ["yes", "no"]
+    best = cascade.infer({"zip": table["zip"]})["y"].best
+    assert (best == np.where(levels % 3 == 0, "yes", "no")).mean() > 0.95
