@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
-from json_schema import problems
 from typer.testing import CliRunner
 
+from json_schema import problems
 from pinesy import Cascade, induce, load, parse, save
 from pinesy.cli.app import app
 from pinesy.exceptions import DataWarning

@@ -1,7 +1,6 @@
 """What tables are refused, and how numbers are cut."""
 
 import datetime
-import sys
 import warnings
 from typing import Any
 
@@ -68,12 +67,6 @@ def test_kept_rules_are_on_the_columns_and_the_target() -> None:
         induce(GOOD, "y", keep=[If(Attribute.number("z", [2]) < 2).then(y.isin({"a"}))])
     with raises_saying(RuleSetError, "keep has 3"):
         induce(GOOD, "y", keep=[3])
-
-
-def test_without_scikit_learn_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    with raises_saying(DataError, "pip install 'pinesy[sklearn]'"):
-        induce({"x": [1.0, 2.0] * 9, "y": ["a", "b"] * 9}, "y")
 
 
 @given(st.lists(st.integers(-500, 500), min_size=2, max_size=60))

@@ -46,7 +46,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.transforms import probabilities
 
 #: The parameters of induced rules.
-INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep", "features")
+INDUCED = ("max_rules", "max_conditions", "small", "monotone", "ordinal", "keep", "features")
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,7 +63,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ones the name of the Series of labels, or ``"target"``
     method : how parameters of given rules are fitted: ``"counts"``, ``"gradient"``, ``"exact"``, or
         ``"given"`` to keep them
-    max_rules, max_conditions, monotone, ordinal, keep, features : of induced rules; see
+    max_rules, max_conditions, small, monotone, ordinal, keep, features : of induced rules; see
         `pinesy.induce`
     class_weight : how much rows of each class count: None, ``"balanced"``, or a dict from classes
         to numbers
@@ -93,7 +93,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         target: str | None = None,
         method: Method | str = "counts",
         max_rules: int | None = None,
-        max_conditions: int = 4,
+        max_conditions: int | None = None,
+        small: bool = False,
         monotone: Mapping[str, int] | None = None,
         ordinal: Mapping[str, Sequence[Hashable]] | None = None,
         keep: Any = None,
@@ -106,6 +107,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.max_rules = max_rules
         self.max_conditions = max_conditions
+        self.small = small
         self.monotone = monotone
         self.ordinal = ordinal
         self.keep = keep

@@ -10,17 +10,14 @@ from pinesy._common.console import progress
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray, as_list, check_known
 from pinesy.exceptions import DataError, RuleSetError
-from pinesy.induction.candidate_rules import (
-    Feature,
-    InductionSettings,
-    allowed,
-    features_of,
-    grow_candidates,
-    steps_of,
-)
-from pinesy.induction.point_model import PointModel, RuleSelector, with_points
+from pinesy.induction.binned_table import BinnedTable
+from pinesy.induction.candidate_rules import Feature, steps_of
+from pinesy.induction.induction_settings import InductionSettings
+from pinesy.induction.inner_fits import choose_rules
+from pinesy.induction.point_model import PointModel, with_points
 from pinesy.induction.points_cascade import CardCascade, input_attributes, score_card
 from pinesy.induction.score_card import ScoreCard
+from pinesy.induction.table_features import features_of, training_steps
 from pinesy.induction.training_table import (
     TableColumn,
     TrainingTable,
@@ -34,7 +31,7 @@ from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
 #: Rows that rules are induced from, if a table has more.
-SAMPLE = 20_000
+SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,12 @@ class InducedRules:
     table: TrainingTable
 
     def possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
-        """Return the possibility of each class in each row of columns as the table's."""
+        """Return the cautious possibility of each class in each row of columns as the table's."""
         return self.model.possibility(steps_of(columns, self.features))
+
+    def expected_possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
+        """Return the expected possibility of each class in each row of columns as the table's."""
+        return self.model.expected_possibility(steps_of(columns, self.features))
 
 
 def induce(
@@ -62,7 +63,8 @@ def induce(
     target: Any,
     *,
     max_rules: int | None = None,
-    max_conditions: int = 4,
+    max_conditions: int | None = None,
+    small: bool = False,
     monotone: Mapping[str, int] | None = None,
     ordinal: Mapping[str, Sequence[Hashable]] | None = None,
     keep: Any = None,
@@ -75,8 +77,8 @@ def induce(
 
     Rules of a few conditions give points to the classes, and a lead in points says how certain a
     class is (docs/induction.md). The result is an ordinary cascade: `infer` on a table with the
-    same columns gives the possibility of each class. Needs scikit-learn. Interrupted by Ctrl-C it
-    returns the best rules so far.
+    same columns gives the possibility of each class. Interrupted by Ctrl-C it returns the best
+    rules so far.
 
     Parameters
     ----------
@@ -87,8 +89,10 @@ def induce(
         Or an iterator of such tables, or a DataFrame of Dask's: rules are induced from a uniform
         sample of their rows, drawn in one pass
     target : the name of the column of labels, or the labels
-    max_rules : that give points; by default 15 for each class and one for each 50 rows
-    max_conditions : of a rule
+    max_rules : that give points; by default 15 for each class and one for each 50 rows, of up to
+        20,000
+    max_conditions : of a rule; by default 4 for two classes, and 6 for more
+    small : whether rules that matter little are pruned
     monotone : columns of numbers or ordered categories that, where they rise, may only speak for
         later classes (1), or for earlier ones (-1), in the order of the classes
     ordinal : the values of ordinal columns, from the lowest on (ordered categories of pandas
@@ -120,6 +124,7 @@ def induce(
         seed=seed,
         max_rules=max_rules,
         max_conditions=max_conditions,
+        small=small,
         monotone=monotone,
     )[0]
 
@@ -167,28 +172,26 @@ def induce_points(
     table: TrainingTable,
     *,
     max_rules: int | None = None,
-    max_conditions: int = 4,
+    max_conditions: int | None = None,
+    small: bool = False,
     monotone: Mapping[str, int] | None = None,
     sizes: FloatArray | None = None,
     seed: int = 0,
 ) -> InducedRules:
-    """Return rules on a table that was read; `sizes` says how much each row counts.
-
-    Costs two forests of small trees, and for each rule two products of the matrix of candidates
-    and rows with that of rows and classes.
-    """
+    """Return rules on a table that was read; `sizes` says how much each row counts."""
     labels, n_classes = table.labels, len(table.classes)
-    settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed)
-    features = features_of(table.columns, settings.least_rows)
-    steps = steps_of(table.columns, features)
-    signs = _signs({} if monotone is None else monotone, table.columns, features)
+    settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed, small)
     weights = np.ones(len(labels)) if sizes is None else np.ascontiguousarray(sizes, np.float64)
+    features = features_of(table, weights, settings.least_rows)
+    signs = _signs({} if monotone is None else monotone, table.columns, features)
+    steps = training_steps(table, features, weights, seed)
+    binned = BinnedTable.of(steps, labels, weights, n_classes, signs)
     with progress("inducing rules", settings.max_rules) as bar:
-        boxes, holds = grow_candidates(steps, labels, weights, settings, signs)
-        may = allowed(boxes, signs, n_classes)
-        selection = RuleSelector(boxes, holds, labels, weights, may, settings).run(bar.advance)
-    model = with_points(selection, boxes, steps, labels, weights)
-    return InducedRules(model, features, table)
+        rules = choose_rules(binned, settings, bar.advance)
+    if any(feature.label is not None for feature in features):  # rows as they will be read
+        steps = steps_of(table.columns, features)
+        binned = BinnedTable.of(steps, labels, weights, n_classes, signs)
+    return InducedRules(with_points(rules, binned), features, table)
 
 
 def _signs(

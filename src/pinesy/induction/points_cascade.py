@@ -27,6 +27,7 @@ from pinesy._common.masks import contains, mask_of
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.exceptions import DataError
 from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
+from pinesy.induction.grouped_levels import premise_text
 from pinesy.induction.point_model import PointModel
 from pinesy.induction.score_card import CardLine, CardScores, ScoreCard
 from pinesy.induction.training_table import TableColumn
@@ -145,11 +146,8 @@ def box_premise(
     for f, low, high in box:
         feature = features[f]
         attribute = attributes[feature.column]
-        if feature.value is not None:
-            category = 1 << feature.value
-            mask = category if low == 0 else attribute.full & ~category
-        elif attribute.scale is None:
-            mask = mask_of(range(low + 1, min(high, len(attribute.domain) - 1) + 1))
+        if attribute.scale is None:
+            mask = mask_of(v for v, step in enumerate(feature.groups) if low < step <= high)
         else:
             cuts = attribute.scale.cuts
             first = cuts.index(feature.cuts[low]) + 1 if low > LOWEST else 0
@@ -294,10 +292,17 @@ def score_card(
 ) -> ScoreCard:
     """Return a point model as a score card, with the user's rules, which win against it."""
     premises = [tuple(box_premise(box, features, inputs)) for box in model.boxes]
+    texts = [
+        premise_text(box, features, premise, output.domain)
+        if any(features[f].label is not None for f, _, _ in box)
+        else None
+        for box, premise in zip(model.boxes, premises, strict=True)
+    ]
     entries: list[tuple[Any, ...]] = [
-        (output.domain[label], points, premise, undetermined, support, precision, weight)
-        for premise, label, points, undetermined, support, precision, weight in zip(
+        (output.domain[label], points, premise, undetermined, support, precision, weight, text)
+        for premise, text, label, points, undetermined, support, precision, weight in zip(
             premises,
+            texts,
             model.classes.tolist(),
             model.points.tolist(),
             model.undetermined.tolist(),

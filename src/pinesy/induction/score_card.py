@@ -89,6 +89,7 @@ class CardLine(NamedTuple):
     support : training rows in which it holds, by their weights; None for a rule of the user
     precision : the share of these with the line's class; None for a rule of the user
     weight : the points before they were rounded
+    condition_text : the conditions in words, where groups of categories have names
     """
 
     attribute: str
@@ -99,11 +100,12 @@ class CardLine(NamedTuple):
     support: float | None = None
     precision: float | None = None
     weight: float = 0.0
+    condition_text: str | None = None
 
     @property
     def premise(self) -> str:
-        """The conditions as text; long sets of categories are cut."""
-        return conjunction_text(self.conditions)
+        """The conditions as text; groups of categories by name, long sets are cut."""
+        return self.condition_text or conjunction_text(self.conditions)
 
     @property
     def text(self) -> str:
@@ -388,6 +390,7 @@ class ScoreCard:
                     "if": [[p.attribute.name, positions(p.mask)] for p in line.conditions],
                     "class": self.output.position(line.value),
                     **{key: getattr(line, key) for key in NUMBERS},
+                    **({"text": line.condition_text} if line.condition_text else {}),
                 }
                 for line in self.lines
             ],
@@ -441,6 +444,7 @@ def _line(reader: RulesContent, entry: Mapping[str, Any], classes: Sequence[Hash
         support,
         precision,
         _number(entry["weight"], "weight"),
+        str(entry["text"]) if "text" in entry else None,
     )
 
 
