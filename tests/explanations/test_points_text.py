@@ -18,7 +18,7 @@ from pinesy.explanations.json_form import schema
 from pinesy.explanations.points_text import points_given
 from pinesy.explanations.sample import Sample, plan_for
 from pinesy.induction import CardCascade, induce_card, induce_points, read_training_table
-from pinesy.induction.candidate_rules import steps_of
+from pinesy.induction.candidate_rules import bin_columns
 
 RNG = np.random.default_rng(3)
 TABLE = pandas.DataFrame(
@@ -51,7 +51,7 @@ def test_points_are_those_of_the_model(rules: Cascade) -> None:
         columns = tuple(
             replace(c, values=np.array([_position(evidence[c.name], c)])) for c in table.columns
         )
-        low, high = found.model.totals(steps_of(columns, found.features))
+        low, high = found.model.totals(bin_columns(columns, found.features))
         expected = zip(low[0].tolist(), high[0].tolist(), strict=True)
         given = {p.value: (p.low, p.high) for p in read(rules, evidence)}
         assert given == dict(zip(table.classes, expected, strict=True))

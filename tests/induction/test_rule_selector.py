@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from pinesy.induction import induce_card, induce_points, read_training_table
 from pinesy.induction.binned_table import BinnedTable
-from pinesy.induction.candidate_rules import BLANK, HIGHEST, LOWEST, Box, held
+from pinesy.induction.candidate_rules import BLANK, HIGHEST, LOWEST, Box, evaluate_boxes
 from pinesy.induction.induction_settings import InductionSettings
 from pinesy.induction.point_model import with_points
 from pinesy.induction.rule_selector import (
     RuleSelector,
     WeightedRules,
     WeightFit,
-    probabilities_of,
     prune,
+    softmax_rows,
 )
 from pinesy.induction.selection_kernels import grow_tree
 
@@ -90,7 +90,7 @@ BOXES: list[Box] = [
 def test_satisfaction_is_certain_impossible_or_one_mean(seed: int, blanks: float) -> None:
     table = table_of(80, seed, blanks)
     satisfaction, undetermined = table.satisfaction(BOXES)
-    certain, possible = held(table.bins.T, BOXES)
+    certain, possible = evaluate_boxes(table.bins.T, BOXES)
     assert np.array_equal(satisfaction == 1.0, certain)
     assert np.array_equal(satisfaction > 0.0, possible)
     for row, mean, is_open in zip(satisfaction, undetermined, possible & ~certain, strict=True):
@@ -107,7 +107,7 @@ def test_fitted_weights_have_no_gradient(n_classes: int, blanks: float) -> None:
         fit.add(box, label % n_classes)
     fit.fit(500)
     rules = WeightedRules(tuple(BOXES), np.array(fit.classes), fit.weights, fit.prior)
-    probabilities = probabilities_of(rules.scores(table))
+    probabilities = softmax_rows(rules.scores(table))
     assert probabilities == pytest.approx(fit.odds, abs=1e-5)
     residuals = np.eye(n_classes)[table.labels] - probabilities
     for i, box in enumerate(BOXES):

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from messages import raises_saying
 from pinesy import Attribute, DataError, If, RuleSetError, induce
 from pinesy.exceptions import DataWarning
-from pinesy.induction.candidate_rules import Feature, held, quantile_cuts, short_between, steps_of
+from pinesy.induction.candidate_rules import (
+    Feature,
+    bin_columns,
+    evaluate_boxes,
+    quantile_cuts,
+    short_between,
+)
 from pinesy.induction.training_table import TableColumn, read_training_table
 
 GOOD: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
@@ -76,9 +82,9 @@ def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
     assert len(cuts) <= 7
     assert sorted(set(cuts)) == list(cuts)
     columns = (TableColumn("x", np.append(numbers, np.nan)),)
-    steps = steps_of(columns, (Feature(0, cuts),))
+    steps = bin_columns(columns, (Feature(0, cuts),))
     assert [sum(c <= v for c in cuts) for v in numbers] == steps[:-1, 0].tolist()
-    certain, possible = held(steps, [((0, 0, 2),)])
+    certain, possible = evaluate_boxes(steps, [((0, 0, 2),)])
     assert certain[0].tolist() == [0 < s <= 2 for s in steps[:-1, 0]] + [False]
     assert possible[0].tolist() == [*certain[0, :-1], True]
 

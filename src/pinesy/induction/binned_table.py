@@ -1,4 +1,4 @@
-"""A table as rules are induced from it: steps of features, labels, and how much rows count."""
+"""A table as rules are induced from it: bins of features, labels, and how much rows count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.induction.candidate_rules import BLANK, Box, Steps, pack_boxes
+from pinesy.induction.candidate_rules import BLANK, Bins, Box, pack_boxes
 from pinesy.induction.training_table import IntArray
 
 KERNELS = "pinesy.induction.selection_kernels"
@@ -23,10 +23,10 @@ class BinnedTable:
 
     Attributes
     ----------
-    bins : the steps of features, shape ``(n_features, n_rows)``
-    shares : of each feature the share of known rows up to each step, shape ``(n_features, 256)``
+    bins : the bins of features, shape ``(n_features, n_rows)``
+    shares : of each feature the share of known rows up to each bin, shape ``(n_features, 256)``
     labels : the index of each row's class
-    sizes : how much each row counts
+    sample_weight : how much each row counts
     n_classes : how many there are, seen or not
     signs : features that may act in one direction only
     """
@@ -34,32 +34,32 @@ class BinnedTable:
     bins: npt.NDArray[np.uint8]
     shares: RealArray
     labels: IntArray
-    sizes: FloatArray
+    sample_weight: FloatArray
     n_classes: int
     signs: Mapping[int, int]
 
     @classmethod
     def of(
         cls,
-        steps: Steps,
+        bins: Bins,
         labels: IntArray,
-        sizes: FloatArray,
+        sample_weight: FloatArray,
         n_classes: int,
         signs: Mapping[int, int],
     ) -> "BinnedTable":
-        """Return a table of steps."""
-        bins = np.ascontiguousarray(steps.T)
+        """Return a table of bins."""
+        bins = np.ascontiguousarray(bins.T)
         shares = np.zeros((len(bins), BLANK + 1), dtype=np.float32)
         for f, column in enumerate(bins):
-            counts = np.bincount(column, weights=sizes, minlength=BLANK + 1)[:BLANK]
+            counts = np.bincount(column, weights=sample_weight, minlength=BLANK + 1)[:BLANK]
             if counts.sum() > 0.0:
                 shares[f, :BLANK] = np.cumsum(counts / counts.sum())
             shares[f, BLANK] = 1.0
-        return cls(bins, shares, labels, sizes, n_classes, signs)
+        return cls(bins, shares, labels, sample_weight, n_classes, signs)
 
     @cached_property
-    def n_steps(self) -> int:
-        """A number above all steps that are known."""
+    def n_bins(self) -> int:
+        """A number above all bins that are known."""
         return int(self.bins[self.bins != BLANK].max(initial=0)) + 1
 
     @cached_property
@@ -73,7 +73,7 @@ class BinnedTable:
             self,
             bins=np.ascontiguousarray(self.bins[:, rows]),
             labels=self.labels[rows],
-            sizes=self.sizes[rows],
+            sample_weight=self.sample_weight[rows],
         )
 
     def satisfaction(self, boxes: Sequence[Box]) -> tuple[RealArray, RealArray]:

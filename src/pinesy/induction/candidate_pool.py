@@ -45,7 +45,7 @@ class CandidatePool:
         self._table, self._settings = table, settings
         self._random = np.random.default_rng(settings.seed)
         self.rows = self._draw(GAIN_ROWS)
-        self._sizes = table.sizes.astype(np.float32)
+        self._sizes = table.sample_weight.astype(np.float32)
         self._measured = table.take(self.rows)
         # Gains are extrapolated from these rows to all.
         self._share = np.float32(len(table.labels) / len(self.rows))
@@ -71,8 +71,8 @@ class CandidatePool:
         nodes -= {*self.boxes}
         boxes = sorted(b for b in nodes if 0 < n_conditions(b) <= settings.max_conditions)
         satisfaction, _ = self._measured.satisfaction(boxes)
-        sizes = self._measured.sizes.astype(np.float32)
-        support, total = satisfaction @ sizes, sizes.sum()
+        sample_weight = self._measured.sample_weight.astype(np.float32)
+        support, total = satisfaction @ sample_weight, sample_weight.sum()
         enough = np.minimum(support, total - support) >= settings.least_rows
         boxes = [box for box, is_large in zip(boxes, enough, strict=True) if is_large]
         may = allowed(boxes, table.signs, table.n_classes)
@@ -125,25 +125,25 @@ class CandidatePool:
         split_features = np.full(2**settings.max_conditions - 1, -1)
         keys = self._random.random((len(split_features), n_features))
         features = np.argpartition(keys, n_used - 1, axis=1)[:, :n_used]
-        split_steps = np.zeros_like(split_features)
+        split_bins = np.zeros_like(split_features)
         load_kernels(KERNELS).grow_tree(
             table.bins,
             self._draw(TREE_ROWS),
             np.ascontiguousarray(features),
             residuals,
             self._sizes,
-            table.n_steps,
+            table.n_bins,
             settings.least_rows,
             split_features,
-            split_steps,
+            split_bins,
         )
         boxes: dict[int, dict[int, tuple[int, int]]] = {0: {}}
-        splits = zip(split_features.tolist(), split_steps.tolist(), strict=True)
-        for node, (feature, step) in enumerate(splits):
+        splits = zip(split_features.tolist(), split_bins.tolist(), strict=True)
+        for node, (feature, bin_index) in enumerate(splits):
             if feature >= 0:
                 ranges = boxes[node]
                 low, high = ranges.get(feature, (LOWEST, HIGHEST))
-                boxes[2 * node + 1] = {**ranges, feature: (low, min(high, step))}
-                boxes[2 * node + 2] = {**ranges, feature: (max(low, step), high)}
+                boxes[2 * node + 1] = {**ranges, feature: (low, min(high, bin_index))}
+                boxes[2 * node + 2] = {**ranges, feature: (max(low, bin_index), high)}
         for ranges in boxes.values():
             yield tuple(sorted((f, low, high) for f, (low, high) in ranges.items()))

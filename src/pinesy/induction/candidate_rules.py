@@ -1,4 +1,4 @@
-"""Conditions of rules: columns in steps, and boxes, which are ranges of steps.
+"""Conditions of rules: columns in bins, and boxes, which are ranges of bins.
 
 Each number becomes the count of cuts that it reaches. All rules share these cuts, at most
 `MAX_CUTS` a column, so that they speak of few and short numbers.
@@ -16,26 +16,26 @@ from pinesy.induction.training_table import IntArray, TableColumn
 
 #: The most cuts of a column.
 MAX_CUTS = 31
-#: The bounds of a range of steps that has none.
+#: The bounds of a range of bins that has none.
 LOWEST, HIGHEST = -1, 1_000_000
-#: The step of an unknown value.
+#: The bin of an unknown value.
 BLANK = 255
 
-#: A conjunction of ranges of steps: ``(feature, low, high)`` for ``low < step <= high``.
+#: A conjunction of ranges of bins: ``(feature, low, high)`` for ``low < bin <= high``.
 Box = tuple[tuple[int, int, int], ...]
-#: The steps of each row, shape ``(n_rows, n_features)``.
-Steps = npt.NDArray[np.uint8]
+#: The bins of each row, shape ``(n_rows, n_features)``.
+Bins = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A column in steps.
+    """A column in bins.
 
     Attributes
     ----------
     column : the index of the column
-    cuts : of numbers; step ``k`` is that of the numbers from ``cuts[k - 1]`` on
-    groups : of categories; the step of each
+    cuts : of numbers; bin ``k`` is that of the numbers from ``cuts[k - 1]`` on
+    groups : of categories; the bin of each
     label : the index of the class by which categories with many levels are in groups
     """
 
@@ -79,35 +79,37 @@ def short_between(low: float, high: float) -> float:
     return high
 
 
-def steps_of(columns: tuple[TableColumn, ...], features: tuple[Feature, ...]) -> Steps:
-    """Return the steps of each row, shape ``(n_rows, n_features)``; `BLANK` where unknown."""
+def bin_columns(columns: tuple[TableColumn, ...], features: tuple[Feature, ...]) -> Bins:
+    """Return the bins of each row, shape ``(n_rows, n_features)``; `BLANK` where unknown."""
     n = len(columns[0].values)
-    steps = np.empty((n, len(features)), dtype=np.uint8, order="F")
+    bins = np.empty((n, len(features)), dtype=np.uint8, order="F")
     for j, feature in enumerate(features):
         values = columns[feature.column].values
         unknown = np.isnan(values)
         if feature.groups:
             levels = np.where(unknown, 0, values).astype(np.int64)
-            step = np.array(feature.groups, dtype=np.uint8)[levels]
+            bin_index = np.array(feature.groups, dtype=np.uint8)[levels]
         else:
-            step = np.searchsorted(np.array(feature.cuts), values, side="right").astype(np.uint8)
-        steps[:, j] = np.where(unknown, BLANK, step)
-    return steps
+            bin_index = np.searchsorted(np.array(feature.cuts), values, side="right").astype(
+                np.uint8
+            )
+        bins[:, j] = np.where(unknown, BLANK, bin_index)
+    return bins
 
 
-def held(steps: Steps, boxes: list[Box]) -> tuple[BoolArray, BoolArray]:
+def evaluate_boxes(bins: Bins, boxes: list[Box]) -> tuple[BoolArray, BoolArray]:
     """Return which boxes certainly, and which possibly, hold in which rows.
 
-    Unknown steps may be any, so that a range of them is possible, and certain in no row.
+    Unknown bins may be any, so that a range of them is possible, and certain in no row.
     Both of shape ``(n_boxes, n_rows)``; costs one comparison a bound and row.
     """
-    certain = np.ones((len(boxes), len(steps)), dtype=np.bool_)
+    certain = np.ones((len(boxes), len(bins)), dtype=np.bool_)
     possible = certain.copy()
-    unknown = steps == BLANK
+    unknown = bins == BLANK
     has_unknown = unknown.any()
     for i, box in enumerate(boxes):
         for feature, low, high in box:
-            column = steps[:, feature]
+            column = bins[:, feature]
             inside = ~unknown[:, feature] & (column > low) & (column <= high)
             certain[i] &= inside
             possible[i] &= (inside | unknown[:, feature]) if has_unknown else inside

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from pinesy._common.validation import FloatArray
-from pinesy.induction.candidate_rules import BLANK, HIGHEST, LOWEST, Box, Feature, Steps
+from pinesy.induction.candidate_rules import BLANK, HIGHEST, LOWEST, Bins, Box, Feature
 from pinesy.induction.training_table import IntArray, TableColumn
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import format_name, show_value
@@ -33,49 +33,55 @@ def is_grouped(column: TableColumn) -> bool:
 
 
 def grouped_features(
-    index: int, column: TableColumn, labels: IntArray, sizes: FloatArray, n_classes: int
+    index: int, column: TableColumn, labels: IntArray, sample_weight: FloatArray, n_classes: int
 ) -> list[Feature]:
     """Return the levels of a column in groups: by the second of two classes, or by each of more."""
     known = ~np.isnan(column.values)
     levels, features = column.values[known].astype(np.int64), []
     for label in range(n_classes) if n_classes > 2 else (1,):
-        shares = _shares(levels, labels[known] == label, sizes[known], len(column.domain))
-        cuts = _cuts(shares[levels], sizes[known])
+        shares = _shares(levels, labels[known] == label, sample_weight[known], len(column.domain))
+        cuts = _cuts(shares[levels], sample_weight[known])
         if len(cuts):
             groups = np.searchsorted(cuts, shares, side="right")
             features.append(Feature(index, groups=tuple(groups.tolist()), label=label))
     return features
 
 
-def steps_in_folds(
-    column: TableColumn, feature: Feature, labels: IntArray, sizes: FloatArray, seed: int
-) -> Steps:
-    """Return the steps of rows by shares of a class that other rows give; `BLANK` if unknown."""
+def bins_in_folds(
+    column: TableColumn, feature: Feature, labels: IntArray, sample_weight: FloatArray, seed: int
+) -> Bins:
+    """Return the bins of rows by shares of a class that other rows give; `BLANK` if unknown."""
     known = np.flatnonzero(~np.isnan(column.values))
     levels, n_levels = column.values[known].astype(np.int64), len(column.domain)
-    is_class, sizes = labels[known] == feature.label, sizes[known]
-    cuts = _cuts(_shares(levels, is_class, sizes, n_levels)[levels], sizes)
+    is_class, sample_weight = labels[known] == feature.label, sample_weight[known]
+    cuts = _cuts(_shares(levels, is_class, sample_weight, n_levels)[levels], sample_weight)
     folds = np.random.default_rng(seed).permutation(len(known)) % FOLDS
-    steps = np.full(len(column.values), BLANK, dtype=np.uint8)
+    bins = np.full(len(column.values), BLANK, dtype=np.uint8)
     for fold in range(FOLDS):
         others = folds != fold
-        shares = _shares(levels[others], is_class[others], sizes[others], n_levels)
-        steps[known[~others]] = np.searchsorted(cuts, shares[levels[~others]], side="right")
-    return steps
+        shares = _shares(levels[others], is_class[others], sample_weight[others], n_levels)
+        bins[known[~others]] = np.searchsorted(cuts, shares[levels[~others]], side="right")
+    return bins
 
 
-def _shares(levels: IntArray, is_class: FloatArray, sizes: FloatArray, n: int) -> FloatArray:
+def _shares(
+    levels: IntArray, is_class: FloatArray, sample_weight: FloatArray, n: int
+) -> FloatArray:
     """Return the smoothed share of a class among the rows of each level."""
-    counts = np.bincount(levels, weights=sizes, minlength=n)
-    of_class = np.bincount(levels, weights=sizes * is_class, minlength=n)
+    counts = np.bincount(levels, weights=sample_weight, minlength=n)
+    of_class = np.bincount(levels, weights=sample_weight * is_class, minlength=n)
     share = of_class.sum() / max(float(counts.sum()), 1e-9)
     return np.asarray((of_class + SMOOTHING * share) / (counts + SMOOTHING))
 
 
-def _cuts(shares: FloatArray, sizes: FloatArray) -> FloatArray:
+def _cuts(shares: FloatArray, sample_weight: FloatArray) -> FloatArray:
     """Return cuts between the shares of rows, for groups of about as many rows."""
     order = np.argsort(shares, kind="stable")
-    below = np.cumsum(sizes[order]) / sizes.sum() if sizes.sum() > 0.0 else np.zeros(len(sizes))
+    below = (
+        np.cumsum(sample_weight[order]) / sample_weight.sum()
+        if sample_weight.sum() > 0.0
+        else np.zeros(len(sample_weight))
+    )
     first = np.searchsorted(below, np.arange(1, MAX_GROUPS) / MAX_GROUPS)
     cuts = np.unique(shares[order][np.minimum(first, len(shares) - 1)]) if len(shares) else shares
     return np.asarray(cuts[cuts > shares.min(initial=np.inf)])

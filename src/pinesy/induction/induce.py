@@ -11,13 +11,13 @@ from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray, as_list, check_known
 from pinesy.exceptions import DataError, RuleSetError
 from pinesy.induction.binned_table import BinnedTable
-from pinesy.induction.candidate_rules import Feature, steps_of
+from pinesy.induction.candidate_rules import Feature, bin_columns
 from pinesy.induction.induction_settings import InductionSettings
 from pinesy.induction.inner_fits import choose_rules
 from pinesy.induction.point_model import PointModel, with_points
 from pinesy.induction.points_cascade import CardCascade, input_attributes, score_card
 from pinesy.induction.score_card import ScoreCard
-from pinesy.induction.table_features import features_of, training_steps
+from pinesy.induction.table_features import features_of, training_bins
 from pinesy.induction.training_table import (
     TableColumn,
     TrainingTable,
@@ -40,8 +40,8 @@ class InducedRules:
 
     Attributes
     ----------
-    model : the rules, on steps of the features
-    features : the columns that the steps are of
+    model : the rules, on bins of the features
+    features : the columns that the bins are of
     table : the rows that they were induced from
     """
 
@@ -51,11 +51,11 @@ class InducedRules:
 
     def possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
         """Return the cautious possibility of each class in each row of columns as the table's."""
-        return self.model.possibility(steps_of(columns, self.features))
+        return self.model.possibility(bin_columns(columns, self.features))
 
     def expected_possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
         """Return the expected possibility of each class in each row of columns as the table's."""
-        return self.model.expected_possibility(steps_of(columns, self.features))
+        return self.model.expected_possibility(bin_columns(columns, self.features))
 
 
 def induce(
@@ -150,8 +150,10 @@ def induce_card(
     columns |= {*monotone} if isinstance(monotone, Mapping) else set()
     training = read_training_table(table, target, ordinal, sample, seed, features, columns)
     _check_user_rules(user_rules, training)
-    sizes = _row_sizes(weights, user_rules, training)
-    induced = induce_points(training, **options, monotone=monotone, sizes=sizes, seed=seed)
+    sample_weight = _row_sizes(weights, user_rules, training)
+    induced = induce_points(
+        training, **options, monotone=monotone, sample_weight=sample_weight, seed=seed
+    )
     boxes = induced.model.boxes
     inputs = input_attributes(training.columns, induced.features, boxes, user_rules)
     output = Attribute(training.target, training.classes)
@@ -175,22 +177,26 @@ def induce_points(
     max_conditions: int | None = None,
     small: bool = False,
     monotone: Mapping[str, int] | None = None,
-    sizes: FloatArray | None = None,
+    sample_weight: FloatArray | None = None,
     seed: int = 0,
 ) -> InducedRules:
-    """Return rules on a table that was read; `sizes` says how much each row counts."""
+    """Return rules on a table that was read; `weights` says how much each row counts."""
     labels, n_classes = table.labels, len(table.classes)
     settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed, small)
-    weights = np.ones(len(labels)) if sizes is None else np.ascontiguousarray(sizes, np.float64)
+    weights = (
+        np.ones(len(labels))
+        if sample_weight is None
+        else np.ascontiguousarray(sample_weight, np.float64)
+    )
     features = features_of(table, weights, settings.least_rows)
     signs = _signs({} if monotone is None else monotone, table.columns, features)
-    steps = training_steps(table, features, weights, seed)
-    binned = BinnedTable.of(steps, labels, weights, n_classes, signs)
+    bins = training_bins(table, features, weights, seed)
+    binned = BinnedTable.of(bins, labels, weights, n_classes, signs)
     with progress("inducing rules", settings.max_rules) as bar:
         rules = choose_rules(binned, settings, bar.advance)
     if any(feature.label is not None for feature in features):  # rows as they will be read
-        steps = steps_of(table.columns, features)
-        binned = BinnedTable.of(steps, labels, weights, n_classes, signs)
+        bins = bin_columns(table.columns, features)
+        binned = BinnedTable.of(bins, labels, weights, n_classes, signs)
     return InducedRules(with_points(rules, binned), features, table)
 
 
@@ -265,15 +271,19 @@ def _row_sizes(weights: Any, rules: Sequence[Rule], table: TrainingTable) -> Flo
     if weights is None:
         return undecided * np.ones(len(table.rows))
     try:
-        sizes = np.asarray(weights, dtype=np.float64)
+        sample_weight = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(f"the weights are {weights!r:.60}; give a number > 0 a row") from None
-    if sizes.ndim != 1 or len(sizes) <= table.rows.max() or not (sizes > 0.0).all():
+    if (
+        sample_weight.ndim != 1
+        or len(sample_weight) <= table.rows.max()
+        or not (sample_weight > 0.0).all()
+    ):
         raise DataError(
-            f"the weights have shape {sizes.shape}; give a number > 0 for each row of the table, "
-            "and leave out rows that do not count"
+            f"the weights have shape {sample_weight.shape}; give a number > 0 for each row of the "
+            "table, and leave out rows that do not count"
         )
-    return np.asarray(undecided * sizes[table.rows])
+    return np.asarray(undecided * sample_weight[table.rows])
 
 
 def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:

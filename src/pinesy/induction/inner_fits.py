@@ -19,7 +19,7 @@ from pinesy._common.threads import n_threads, run_on_threads
 from pinesy._common.validation import FloatArray
 from pinesy.induction.binned_table import BinnedTable
 from pinesy.induction.induction_settings import InductionSettings
-from pinesy.induction.rule_selector import RuleSelector, WeightedRules, class_scores, refit
+from pinesy.induction.rule_selector import RuleSelector, WeightedRules, refit, rule_scores
 from pinesy.induction.training_table import IntArray
 
 #: Folds up to a number of rows; of more rows one in `HELD_OUT` is not used to choose rules.
@@ -66,7 +66,7 @@ def choose_rules(
         if scale > 0.0:
             scale = best_scale([rules], table, [(train, test)]).scale
         rules = refit(rules, table, best.ridge)
-    return scaled(rules, class_scores(table), scale)
+    return scaled(rules, rule_scores(table), scale)
 
 
 def compare_costs(
@@ -117,10 +117,10 @@ def best_scale(fits: list[WeightedRules], table: BinnedTable, folds: list[Fold])
     """Return how good rules are on the rows that they were not fitted to, and the best scale."""
     parts = []
     for rules, (train, test) in zip(fits, folds, strict=True):
-        base, judged = class_scores(table.take(train)), table.take(test)
+        base, judged = rule_scores(table.take(train)), table.take(test)
         change = rules.scores(judged) - base
         losses = [log_losses(base + scale * change, judged.labels) for scale in SCALES]
-        parts.append(judged.sizes[:, None] * np.column_stack(losses))
+        parts.append(judged.sample_weight[:, None] * np.column_stack(losses))
     losses_of_rows = np.concatenate(parts)
     totals = losses_of_rows.sum(axis=0)
     best = int(totals.argmin())

@@ -18,8 +18,8 @@ import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.induction.binned_table import BinnedTable, RealArray
-from pinesy.induction.candidate_rules import Box, Steps, held
-from pinesy.induction.rule_selector import WeightedRules, probabilities_of
+from pinesy.induction.candidate_rules import Bins, Box, evaluate_boxes
+from pinesy.induction.rule_selector import WeightedRules, softmax_rows
 from pinesy.induction.training_table import IntArray
 from pinesy.transforms import antipignistic_inverse
 
@@ -39,7 +39,7 @@ class PointModel:
 
     Attributes
     ----------
-    boxes : the premises, as ranges of steps
+    boxes : the premises, as ranges of bins
     classes : that each rule gives points to
     points : of each rule, 1 or more
     undetermined : the points that it gives where it depends on what is unknown
@@ -60,26 +60,30 @@ class PointModel:
     support: FloatArray
     precision: FloatArray
 
-    def totals(self, steps: Steps) -> tuple[IntArray, IntArray]:
+    def totals(self, bins: Bins) -> tuple[IntArray, IntArray]:
         """Return the points of each row's classes without, and with those that are not certain."""
-        certain, possible = (holds.T.astype(np.int64) for holds in held(steps, list(self.boxes)))
+        certain, possible = (
+            holds.T.astype(np.int64) for holds in evaluate_boxes(bins, list(self.boxes))
+        )
         gives = self._by_class(self.points)
         return certain @ gives + self.prior, possible @ gives + self.prior
 
-    def possibility(self, steps: Steps) -> FloatArray:
+    def possibility(self, bins: Bins) -> FloatArray:
         """Return the cautious possibility of each class, shape ``(n_rows, n_classes)``."""
-        low, high = self.totals(steps)
+        low, high = self.totals(bins)
         return self._levels_of_leads(low.max(axis=1)[:, None] - high)
 
-    def expected_totals(self, steps: Steps) -> IntArray:
+    def expected_totals(self, bins: Bins) -> IntArray:
         """Return the points of each row's classes, with `undetermined` where that is not known."""
-        certain, possible = (holds.T.astype(np.int64) for holds in held(steps, list(self.boxes)))
+        certain, possible = (
+            holds.T.astype(np.int64) for holds in evaluate_boxes(bins, list(self.boxes))
+        )
         undetermined = (possible - certain) @ self._by_class(self.undetermined)
         return np.asarray(certain @ self._by_class(self.points) + undetermined + self.prior)
 
-    def expected_possibility(self, steps: Steps) -> FloatArray:
+    def expected_possibility(self, bins: Bins) -> FloatArray:
         """Return the expected possibility of each class, shape ``(n_rows, n_classes)``."""
-        totals = self.expected_totals(steps)
+        totals = self.expected_totals(bins)
         return self._levels_of_leads(totals.max(axis=1)[:, None] - totals)
 
     def _by_class(self, points: IntArray) -> IntArray:
@@ -113,7 +117,7 @@ def with_points(rules: WeightedRules, table: BinnedTable) -> PointModel:
     """
     compared = table.take(slice(None, None, -(-len(table.labels) // COMPARED_ROWS)))
     satisfaction, _ = compared.satisfaction(rules.boxes)
-    target = compared.sizes[:, None] * probabilities_of(rules.scores(compared))
+    target = compared.sample_weight[:, None] * softmax_rows(rules.scores(compared))
     shares = table.expected_shares(rules.boxes)
     exact = PointModel(
         boxes=rules.boxes,
@@ -157,8 +161,8 @@ def _best_levels(
     best, best_levels = np.inf, np.ones(2)
     for factor in UNITS:
         levels = levels_of(float(unit * factor), longest)
-        chances = antipignistic_inverse(levels[np.clip(leads, 0, len(levels) - 1)])
-        entropy = -float((target * np.log(np.maximum(chances, 1e-6))).sum())
+        probability = antipignistic_inverse(levels[np.clip(leads, 0, len(levels) - 1)])
+        entropy = -float((target * np.log(np.maximum(probability, 1e-6))).sum())
         if entropy < best:
             best, best_levels = entropy, levels
     return best, best_levels
@@ -169,8 +173,8 @@ def _with_support(model: PointModel, table: BinnedTable) -> PointModel:
     support, precision = np.zeros(len(model.points)), np.zeros(len(model.points))
     for i, box in enumerate(model.boxes):
         holds = table.satisfaction([box])[0][0] == 1.0
-        support[i] = table.sizes[holds].sum()
-        right = table.sizes[holds & (table.labels == model.classes[i])].sum()
+        support[i] = table.sample_weight[holds].sum()
+        right = table.sample_weight[holds & (table.labels == model.classes[i])].sum()
         precision[i] = right / support[i] if support[i] > 0.0 else 0.0
     active = np.flatnonzero((model.points > 0) & (support > 0.0))
     return replace(

@@ -147,7 +147,7 @@ def box_premise(
         feature = features[f]
         attribute = attributes[feature.column]
         if attribute.scale is None:
-            mask = mask_of(v for v, step in enumerate(feature.groups) if low < step <= high)
+            mask = mask_of(v for v, n_sums in enumerate(feature.groups) if low < n_sums <= high)
         else:
             cuts = attribute.scale.cuts
             first = cuts.index(feature.cuts[low]) + 1 if low > LOWEST else 0
@@ -205,12 +205,12 @@ class CascadeWriter:
             total = Attribute(self._name(name), [start])
             self._sets.append(RuleSet([Rule(self._always(), total.isin({start}))]))
             return total
-        groups, step = _groups(parts), 0
+        groups, n_sums = _groups(parts), 0
         while len(groups) > 1:
             parts = []
             for group in groups:
-                step += 1
-                parts.append(self._sum(f"{name}.{step}", group) if len(group) > 1 else group[0])
+                n_sums += 1
+                parts.append(self._sum(f"{name}.{n_sums}", group) if len(group) > 1 else group[0])
             groups = _groups(parts)
         return self._sum(name, groups[0], start)
 

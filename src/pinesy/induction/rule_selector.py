@@ -76,7 +76,7 @@ class WeightFit:
     def __init__(self, table: BinnedTable, ridge: float) -> None:
         self._table, self._ridge = table, ridge
         n, k = len(table.labels), table.n_classes
-        self.prior = class_scores(table)
+        self.prior = rule_scores(table)
         self.odds = np.tile(np.exp(self.prior), (n, 1))
         # The rows of all rules, one after the other; of those that give the prior first.
         self._starts = [i * n for i in range(k + 1)]
@@ -116,7 +116,7 @@ class WeightFit:
             np.where(is_rule, self._ridge, 0.0),
             self.odds,
             table.labels,
-            table.sizes,
+            table.sample_weight,
             sweeps,
             ENOUGH,
         )
@@ -129,9 +129,9 @@ class WeightFit:
         return rules.take(np.flatnonzero(self.weights > 0.0))
 
 
-def class_scores(table: BinnedTable) -> FloatArray:
+def rule_scores(table: BinnedTable) -> FloatArray:
     """Return the logarithms of the shares of the classes, each counted half a row more."""
-    counts = np.bincount(table.labels, weights=table.sizes, minlength=table.n_classes) + 0.5
+    counts = np.bincount(table.labels, weights=table.sample_weight, minlength=table.n_classes) + 0.5
     return np.asarray(np.log(counts / counts.sum()))
 
 
@@ -141,12 +141,12 @@ def refit(rules: WeightedRules, table: BinnedTable, ridge: float) -> WeightedRul
     for box, label in zip(rules.boxes, rules.classes.tolist(), strict=True):
         fit.add(box, label)
     fit.prior, fit.weights = rules.prior.copy(), rules.weights.copy()
-    fit.odds = probabilities_of(rules.scores(table))
+    fit.odds = softmax_rows(rules.scores(table))
     fit.fit(LAST_SWEEPS)
     return fit.rules()
 
 
-def probabilities_of(scores: FloatArray) -> FloatArray:
+def softmax_rows(scores: FloatArray) -> FloatArray:
     """Return the softmax of scores."""
     odds = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
@@ -158,7 +158,7 @@ def prune(rules: WeightedRules, table: BinnedTable, settings: InductionSettings)
     A tenth of these is dropped at once, those that matter least; then weights are fitted again.
     """
     while len(rules.boxes):
-        probabilities = probabilities_of(rules.scores(table))
+        probabilities = softmax_rows(rules.scores(table))
         costs = settings.prune_cost * np.array([*map(n_conditions, rules.boxes)])
         excess = _likelihood_lost(rules, table, probabilities) - costs
         surplus = np.flatnonzero(excess < 0.0)
@@ -178,8 +178,8 @@ def _likelihood_lost(
     added = np.empty(len(rules.boxes))
     for i, (box, label) in enumerate(zip(rules.boxes, rules.classes, strict=True)):
         change = rules.weights[i] * table.satisfaction([box])[0][0]
-        rest = 1.0 - probabilities[:, label] * (1.0 - np.exp(-change))
-        added[i] = table.sizes @ (np.log(rest) + change * (table.labels == label))
+        other_scores = 1.0 - probabilities[:, label] * (1.0 - np.exp(-change))
+        added[i] = table.sample_weight @ (np.log(other_scores) + change * (table.labels == label))
     return added
 
 
@@ -198,7 +198,7 @@ class RuleSelector:
 
     def run(self, advance: Callable[[], object]) -> None:
         """Choose until nothing gains more than it costs; call `advance` after each choice."""
-        while len(self._table.bins) and self._table.sizes.any() and self._add():
+        while len(self._table.bins) and self._table.sample_weight.any() and self._add():
             advance()
 
     def rules(self) -> WeightedRules:
@@ -224,11 +224,11 @@ class RuleSelector:
 
     def _best(self, grows: bool) -> list[tuple[int, int]]:
         """Return the candidates to add, and the classes that they speak for, the best first."""
-        n_classes, sizes = self._table.n_classes, self._table.sizes[:, None]
+        n_classes, sample_weight = self._table.n_classes, self._table.sample_weight[:, None]
         columns = slice(1, None) if n_classes == 2 else slice(None)
         odds = self._fit.odds[:, columns]
-        residuals = (sizes * (self._truth[:, columns] - odds)).astype(np.float32)
-        curvatures = (sizes * odds * (1.0 - odds)).astype(np.float32)
+        residuals = (sample_weight * (self._truth[:, columns] - odds)).astype(np.float32)
+        curvatures = (sample_weight * odds * (1.0 - odds)).astype(np.float32)
         if grows:
             self._pool.grow(residuals)
         if not self._pool.boxes:

@@ -1,6 +1,6 @@
 """The loops of induction: trees on residuals, where boxes hold, and the weights of rules.
 
-Features are binned: ``bins[f, i]`` is the step of feature `f` in row `i`, `BLANK` where unknown.
+Features are binned: ``bins[f, i]`` is the bin of feature `f` in row `i`, `BLANK` where unknown.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -9,7 +9,7 @@ from numba.core import types
 
 from pinesy._common.jit import compiled
 
-#: The step of an unknown value.
+#: The bin of an unknown value.
 BLANK = 255
 
 _BINS = types.Array(types.uint8, 2, "C")
@@ -28,49 +28,49 @@ _BOUNDS = types.Array(types.int64, 2, "C")
 
 
 @compiled(types.void(_BINS, types.int64, _INDICES, _MATRIX, _REALS, _TABLE))
-def _fill(bins, feature, rows, gradients, sizes, sums):
-    """Sum gradients and sizes by step; the last column of `sums` has the sizes."""
+def _fill(bins, feature, rows, gradients, sample_weight, sums):
+    """Sum gradients and weights by bin; the last column of `sums` has the weights."""
     n_outputs = gradients.shape[1]
     sums[:] = 0.0
     for i in rows:
-        step = bins[feature, i]
-        if step != BLANK:
+        bin_index = bins[feature, i]
+        if bin_index != BLANK:
             for c in range(n_outputs):
-                sums[step, c] += gradients[i, c]
-            sums[step, n_outputs] += sizes[i]
+                sums[bin_index, c] += gradients[i, c]
+            sums[bin_index, n_outputs] += sample_weight[i]
 
 
 @compiled(types.Tuple((types.float64, types.int64))(_TABLE, _FLOATS, types.float64))
-def _best_step(sums, below, least):
-    """Return the largest reduction of squared error by a split of the steps, and its last step."""
-    n_steps, n_outputs = sums.shape[0], sums.shape[1] - 1
+def _best_split(sums, below, least):
+    """Return the largest reduction of squared error by a split of the bins, and its last bin."""
+    n_bins, n_outputs = sums.shape[0], sums.shape[1] - 1
     total = np.zeros(n_outputs + 1)
-    for step in range(n_steps):
-        total += sums[step]
-    best, best_step = 0.0, -1
+    for bin_index in range(n_bins):
+        total += sums[bin_index]
+    best, best_bin = 0.0, -1
     below[:] = 0.0
-    for step in range(n_steps - 1):
-        below += sums[step]
-        size, rest = below[n_outputs], total[n_outputs] - below[n_outputs]
-        if size < least or rest < least or sums[step, n_outputs] == 0.0:
+    for bin_index in range(n_bins - 1):
+        below += sums[bin_index]
+        size, size_above = below[n_outputs], total[n_outputs] - below[n_outputs]
+        if size < least or size_above < least or sums[bin_index, n_outputs] == 0.0:
             continue
         gain = 0.0
         for c in range(n_outputs):
             above = total[c] - below[c]
-            gain += below[c] ** 2 / size + above**2 / rest - total[c] ** 2 / total[n_outputs]
+            gain += below[c] ** 2 / size + above**2 / size_above - total[c] ** 2 / total[n_outputs]
         if gain > best * (1.0 + 1e-9) + 1e-12:
-            best, best_step = gain, step
-    return best, best_step
+            best, best_bin = gain, bin_index
+    return best, best_bin
 
 
 @compiled(types.UniTuple(types.int64, 2)(_STEPS, types.int64, _INDICES))
-def _partition(steps, step, rows):
-    """Order rows in place: up to a step, unknown, above; return where the last two start."""
+def _partition(bins, bin_index, rows):
+    """Order rows in place: up to a bin, unknown, above; return where the last two start."""
     side = np.empty(len(rows), np.int64)
     middle = n_blank = 0
     for k in range(len(rows)):
-        value = steps[rows[k]]
-        side[k] = 1 if value == BLANK else (0 if value <= step else 2)
+        value = bins[rows[k]]
+        side[k] = 1 if value == BLANK else (0 if value <= bin_index else 2)
         middle += side[k] == 0
         n_blank += side[k] == 1
     ends = np.array([0, middle, middle + n_blank])
@@ -87,7 +87,9 @@ def _partition(steps, step, rows):
         _BINS, _INDICES, _BOUNDS, _MATRIX, _REALS, types.int64, types.float64, _INDICES, _INDICES
     )
 )
-def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_features, split_steps):
+def grow_tree(
+    bins, rows, features, gradients, sample_weight, n_bins, least, split_features, split_bins
+):
     """Grow a regression tree on gradients, in place: node `k` has the children 2k + 1 and 2k + 2.
 
     Rows where the feature of a split is unknown go to neither child.
@@ -96,32 +98,33 @@ def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_feat
     ----------
     rows : that the tree may use
     features : that each node may use, shape ``(n_nodes, n_features)``
-    gradients, sizes : of all rows: several outputs (times the size), and how much the row counts
-    n_steps : more than any step
+    gradients : of all rows, times their weights, shape ``(n_rows, n_outputs)``
+    sample_weight : of all rows
+    n_bins : more than any bin
     least : the size that a child needs
-    split_features, split_steps : of the nodes; feature -1 for leaves
+    split_features, split_bins : of the nodes; feature -1 for leaves
     """
     n_nodes = len(split_features)
     rows = rows.copy()
     start, end = np.zeros(2 * n_nodes + 1, np.int64), np.zeros(2 * n_nodes + 1, np.int64)
     end[0] = len(rows)
-    sums = np.empty((n_steps, gradients.shape[1] + 1))
+    sums = np.empty((n_bins, gradients.shape[1] + 1))
     below = np.empty(gradients.shape[1] + 1)
     for node in range(n_nodes):
         split_features[node] = -1
         node_rows = rows[start[node] : end[node]]
         if len(node_rows) < 2:
             continue
-        best, feature, step = 0.0, -1, -1
+        best, feature, bin_index = 0.0, -1, -1
         for f in features[node]:
-            _fill(bins, f, node_rows, gradients, sizes, sums)
-            gain, last = _best_step(sums, below, least)
+            _fill(bins, f, node_rows, gradients, sample_weight, sums)
+            gain, last = _best_split(sums, below, least)
             if gain > best:
-                best, feature, step = gain, f, last
+                best, feature, bin_index = gain, f, last
         if feature < 0:
             continue
-        split_features[node], split_steps[node] = feature, step
-        middle, above = _partition(bins[feature], step, node_rows)
+        split_features[node], split_bins[node] = feature, bin_index
+        middle, above = _partition(bins[feature], bin_index, node_rows)
         start[2 * node + 1], end[2 * node + 1] = start[node], start[node] + middle
         start[2 * node + 2], end[2 * node + 2] = start[node] + above, end[node]
 
@@ -130,18 +133,18 @@ def grow_tree(bins, rows, features, gradients, sizes, n_steps, least, split_feat
 
 
 @compiled(types.void(_STEPS, types.int64, types.int64, types.float32, types.boolean, _REALS))
-def _restrict(steps, low, high, share, has_blanks, expected):
-    """Multiply by 1 where a step is in the range, by 0 where not, by `share` where unknown."""
+def _restrict(bins, low, high, share, has_blanks, expected):
+    """Multiply by 1 where a bin is in the range, by 0 where not, by `share` where unknown."""
     first, last = np.uint8(max(low, -1) + 1), np.uint8(min(high, BLANK - 1))
     if has_blanks:
-        for i in range(len(steps)):
-            if steps[i] == BLANK:
+        for i in range(len(bins)):
+            if bins[i] == BLANK:
                 expected[i] *= share
-            elif steps[i] < first or steps[i] > last:
+            elif bins[i] < first or bins[i] > last:
                 expected[i] = 0.0
     else:
-        for i in range(len(steps)):
-            is_inside = (first <= steps[i]) & (steps[i] <= last)
+        for i in range(len(bins)):
+            is_inside = (first <= bins[i]) & (bins[i] <= last)
             expected[i] = expected[i] if is_inside else np.float32(0.0)
 
 
@@ -154,7 +157,7 @@ def satisfy(bins, has_blanks, starts, bounds, shares, undetermined, satisfaction
     has_blanks : of the features
     starts, bounds : box `b` has the bounds ``bounds[starts[b]:starts[b + 1]]``: feature, low, high
     shares : of the bounds, the share of known rows that are inside
-    undetermined : of the boxes, written too: the mean product of shares where a step is unknown
+    undetermined : of the boxes, written too: the mean product of shares where a bin is unknown
         and no known one is outside; NaN where there is no such row
     satisfaction : shape ``(n_boxes, n_rows)``
     """
@@ -188,20 +191,20 @@ def satisfy(bins, has_blanks, starts, bounds, shares, undetermined, satisfaction
         _ROWS, _REALS, types.int64, _TABLE, _FLOATS, _INDICES, _FLOATS, *[types.float64] * 2
     )
 )
-def _newton_step(rows, values, c, odds, sums, labels, sizes, weight, ridge):
+def _newton_step(rows, values, c, odds, sums, labels, sample_weight, weight, ridge):
     """Return the change of the weight of a rule for class `c` that holds in `rows`, at most 1."""
     slope, bend = -ridge * weight, ridge + 1e-9
     for k in range(len(rows)):
         i, value = rows[k], values[k]
         p = odds[i, c] / sums[i]
-        slope += sizes[i] * value * ((1.0 if labels[i] == c else 0.0) - p)
-        bend += sizes[i] * value * value * p * (1.0 - p)
+        slope += sample_weight[i] * value * ((1.0 if labels[i] == c else 0.0) - p)
+        bend += sample_weight[i] * value * value * p * (1.0 - p)
     return min(max(slope / bend, -1.0), 1.0)
 
 
 @compiled(types.void(_ROWS, _REALS, types.int64, _TABLE, _FLOATS, types.float64))
 def _raise(rows, values, c, odds, sums, step):
-    """Raise the score of class `c` in `rows` by a step."""
+    """Raise the score of class `c` in `rows` by a bin."""
     full = np.exp(step)
     for k in range(len(rows)):
         i = rows[k]
@@ -236,7 +239,18 @@ def _normalise(odds, sums):
     )
 )
 def fit_weights(
-    starts, rows, values, classes, weights, least, ridges, odds, labels, sizes, sweeps, enough
+    starts,
+    rows,
+    values,
+    classes,
+    weights,
+    least,
+    ridges,
+    odds,
+    labels,
+    sample_weight,
+    sweeps,
+    enough,
 ):
     """Fit the weights of rules to the likelihood of labels, in place.
 
@@ -248,7 +262,7 @@ def fit_weights(
     starts, rows, values : rule `r` is satisfied by ``values[starts[r]:starts[r + 1]]`` in `rows`
     classes, weights, least, ridges : of the rules: class, weight, its lower bound, pull to 0
     odds : the exponentials of the scores, normalised; shape ``(n_rows, n_classes)``
-    labels, sizes : the class of each row, and how much the row counts
+    labels, sample_weight : the class of each row, and how much the row counts
     sweeps : at most so many, until no weight changes by `enough`
     """
     sums = np.ones(odds.shape[0])
@@ -263,7 +277,7 @@ def fit_weights(
                 odds,
                 sums,
                 labels,
-                sizes,
+                sample_weight,
                 weights[r],
                 ridges[r],
             )

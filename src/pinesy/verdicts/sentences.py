@@ -62,7 +62,7 @@ class Reason:
     attribute : the name of the attribute that they conclude on
     text : the conclusion in words, such as ``risk is high``
     rules : their numbers in their set, from 1
-    inputs : the names of the attributes that their premises rest on
+    inputs : the names of the attributes that their premises remaining_points on
     certainty : of the conclusion
     """
 
@@ -180,8 +180,10 @@ class Sentences(Analysis):
             lines = [line for line in class_points.lines if line.certain == 1.0]
             parts = [f"+{line.points} as {self._conditions(line)}" for line in lines[:MAX_LINES]]
             if len(lines) > MAX_LINES:
-                rest = sum(line.points for line in lines[MAX_LINES:])
-                parts.append(f"+{rest} by {count_text(len(lines) - MAX_LINES, 'more line')}")
+                remaining_points = sum(line.points for line in lines[MAX_LINES:])
+                parts.append(
+                    f"+{remaining_points} by {count_text(len(lines) - MAX_LINES, 'more line')}"
+                )
             if class_points.start:
                 parts.append(f"+{class_points.start} at the start")
             if class_points.high > class_points.low:
