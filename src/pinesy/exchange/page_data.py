@@ -17,6 +17,7 @@ from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.exceptions import DataError, placed
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_json import title_content
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bound_number
 from pinesy.rules.possibility import Possibility
@@ -45,7 +46,7 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`);
     `outputs`, the indices of the attributes that no premise uses.
     """
-    attributes = [*cascade.inputs, *(s.output for s in cascade.order)]
+    attributes = [*cascade.inputs, *(cascade.attributes[name] for name in cascade.sets)]
     _check_size(cascade, attributes)
     index = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
@@ -82,7 +83,7 @@ def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
 
 def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     """Return an attribute as plain data; a numeric one with its cuts, their limits and its blur."""
-    content: dict[str, Any] = {"name": attribute.name, "domain": domain}
+    content: dict[str, Any] = {"name": attribute.name, "domain": domain, **title_content(attribute)}
     if attribute.formula is not None:
         content["formula"] = attribute.formula
     if attribute.scale is not None:

@@ -37,7 +37,8 @@ class Cascade:
     *parts : RuleSet or Cascade
         In any order; the attributes' names chain them. Equal rule sets count once.
     attributes : iterable of Attribute
-        Attributes that are declared though no rule uses them.
+        Attributes that are declared though no rule uses them. Of equal attributes with other
+        titles, the first title counts.
 
     Examples
     --------
@@ -101,14 +102,15 @@ class Cascade:
     @cached_property
     def inputs(self) -> tuple[Attribute, ...]:
         """The attributes that premises use and no rule concludes on."""
-        names = {a.name: a for s in self._rule_sets for a in s.inputs}
-        return tuple(a for name, a in names.items() if name not in self.sets)
+        names = dict.fromkeys(a.name for s in self._rule_sets for a in s.inputs)
+        return tuple(self._attributes[name] for name in names if name not in self.sets)
 
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
         """The attributes that rules conclude on and no premise uses."""
         names = {a.name for s in self._rule_sets for a in s.inputs}
-        return tuple(s.output for s in self._rule_sets if s.output.name not in names)
+        outputs = [s.output.name for s in self._rule_sets]
+        return tuple(self._attributes[name] for name in outputs if name not in names)
 
     def __getitem__(self, name: str | Attribute) -> RuleSet:
         """Return the rule set that concludes on an attribute."""
@@ -364,6 +366,7 @@ def _attributes_by_name(
 ) -> dict[str, Attribute]:
     """Return all attributes by name: those in rules, their factors, and those only declared."""
     attributes: dict[str, Attribute] = {}
+    titled: dict[str, Attribute] = {}
     waiting = [a for s in rule_sets for a in (*s.inputs, s.output)] + list(declared)
     for attribute in waiting:
         if not isinstance(attribute, Attribute):
@@ -374,8 +377,11 @@ def _attributes_by_name(
                 f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
                 f"and {attribute!r}; rename one"
             )
+        if known is not attribute and (attribute.title or attribute.unit):
+            first = titled.get(attribute.name, known)
+            titled[attribute.name] = attribute.with_title(first.title, first.unit)
         waiting.extend(a for a in attribute.factors if attributes.get(a.name) is not a)
-    return attributes
+    return attributes | titled
 
 
 @cached_on_owner
