@@ -112,7 +112,7 @@ def _root(cascade: Cascade, max_nodes: int) -> Box:
 
 def _box(node: GraphNode, is_result: bool) -> Box:
     """Return the box of a node: names, and the numbers of values and rules."""
-    names = [a.formula or a.name for a in node.attributes]
+    names = [a.formula or a.title or a.name for a in node.attributes]
     count, values = len(names), len(node.attributes[0].domain)
     suffix = " each" * (count > 1)
     texts = [count_text(values, "value") + suffix]

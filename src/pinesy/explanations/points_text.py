@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pinesy.explanations.labels import list_text, plain_value_text
+from pinesy.explanations.labels import Wording, list_text
 from pinesy.explanations.sample import Sample
 from pinesy.rulebase.point_sums import PointSum, point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.rules.syntax.writer import show_value
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,11 @@ def _points_of_value(sample: Sample, point_sum: PointSum) -> PointsGiven | None:
 
 
 def points_lines(
-    sample: Sample, plain_values: Mapping[str, Any], value: Hashable, limit: int | None
+    sample: Sample,
+    plain_values: Mapping[str, Any],
+    value: Hashable,
+    limit: int | None,
+    wording: Wording,
 ) -> Iterator[str]:
     """Yield the points of all classes, then the rules of the first two and of one more class.
 
@@ -88,6 +92,7 @@ def points_lines(
     plain_values : the plain values of inputs, by name
     value : the class whose rules are listed whatever its points
     limit : the maximum number of rules to list for a class, most points first; of classes to name
+    wording : what attributes and values are called
     """
     points = points_given(sample)
     if not points:
@@ -102,11 +107,11 @@ def points_lines(
     yield f"Points: {', '.join(texts)}."
     for value_points in points:
         if value_points in points[:2] or value_points.value == value:
-            yield from _value_lines(value_points, plain_values, limit)
+            yield from _value_lines(value_points, plain_values, limit, wording)
 
 
 def _value_lines(
-    points: PointsGiven, plain_values: Mapping[str, Any], limit: int | None
+    points: PointsGiven, plain_values: Mapping[str, Any], limit: int | None, wording: Wording
 ) -> Iterator[str]:
     """Yield the rules that give points to a class, with the inputs that they depend on."""
     value = f"for {show_value(points.value)}"
@@ -117,7 +122,7 @@ def _value_lines(
         premise = gives.rules[0].premise
         inputs = dict.fromkeys(p.attribute for p in premise.propositions)
         texts = [
-            f"{format_name(a.name)} is {plain_value_text(a, plain_values[a.name])}"
+            f"{wording.name(a)} is {wording.plain_value(a, plain_values[a.name])}"
             for a in inputs
             if a.name in plain_values
         ]

@@ -7,14 +7,13 @@ import numpy as np
 
 from pinesy.explanations.decision import SHOWN, Decision
 from pinesy.explanations.justification import Triplet, causes
-from pinesy.explanations.labels import number_text
+from pinesy.explanations.labels import Wording, number_text
 from pinesy.explanations.sample import ComputedOnce, Sample
 from pinesy.rulebase.attaining_rules import attaining_rules
 from pinesy.rulebase.clashes import clashing_groups
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.writer import equation_text
 
 #: The maximum length of a rule in a text; propositions are omitted and counted until it fits.
 LINE = 160
@@ -43,7 +42,7 @@ class LimitingDegree:
     degree: float
 
     def __str__(self) -> str:
-        statement = equation_text(self.attribute.name, self.value)
+        statement = Wording().equation(self.attribute, self.value)
         return f"{statement} has possibility {number_text(self.degree)}"
 
 
@@ -76,7 +75,7 @@ class Restraint:
         cause = (
             f"{premise} has possibility" if self.by == "premise" else f"its parameter {self.by} is"
         )
-        statement, degree = equation_text(self.attribute.name, self.value), number_text(self.degree)
+        statement, degree = Wording().equation(self.attribute, self.value), number_text(self.degree)
         rule = f"rule {self.number} ({rule_text(self.rule)})"
         return f"{statement} is possible at {degree} at most, because of {rule}: {cause} {degree}"
 

@@ -155,7 +155,8 @@ class SamplePlan:
         names = {a.name for s in needed for a in s.inputs}
         self.all_inputs = {a.name: a for a in cascade.inputs}
         self.inputs = tuple(a for a in cascade.inputs if a.name in names)
-        self.attributes = {a.name: a for a in (*self.inputs, *(s.output for s in needed))}
+        names_in_order = (*(a.name for a in self.inputs), *self.rule_sets)
+        self.attributes = {name: cascade.attributes[name] for name in names_in_order}
         self.slices = column_slices(self.inputs)
         self.tables = ComputedOnce(lambda name: rule_table(self.rule_sets[name]))
         self.cells = ComputedOnce(self._cells)

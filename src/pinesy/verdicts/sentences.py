@@ -5,9 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pinesy.explanations.labels import plain_value_text
 from pinesy.explanations.smallest_change import ValueChange
-from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import list_text, number_text, rule_numbers_text, verdict_text
 from pinesy.rules.propositions import Proposition
 from pinesy.verdicts.analysis import Analysis
@@ -115,16 +113,10 @@ class Sentences(Analysis):
         is_best = degrees == degrees.max()
         certainty = 1.0 - float(degrees[~is_best].max(initial=0.0))
         if name in self.decision.plain_values:
-            text = f"{self.wording.name(attribute)} is {self._given(attribute)}"
-            return Fact(name, text, certainty)
+            value = self.wording.plain_value(attribute, self.decision.plain_values[name])
+            return Fact(name, f"{self.wording.name(attribute)} is {value}", certainty)
         values = [attribute.domain[i] for i in np.flatnonzero(is_best)]
         return Fact(name, self.wording.values_sentence(attribute, values, MAX_NAMED), certainty)
-
-    def _given(self, attribute: Attribute) -> str:
-        value = self.decision.plain_values[attribute.name]
-        if value in attribute:
-            return self.wording.value(attribute, value)
-        return plain_value_text(attribute, value)
 
     def _reason(self, rules: DecidingRules) -> Reason:
         """Return what rules conclude."""
@@ -240,7 +232,7 @@ class Sentences(Analysis):
         attribute = self.decision.plan.attributes[name]
         called = self.wording.name(attribute)
         if isinstance(change, ValueChange):
-            return f"{called} were {change.replacements[name].to}"
+            return f"{called} were {change.replacements[name].words(self.wording)}"
         value = change.readings[name]
         text = self.wording.values_sentence(attribute, [value]).removeprefix(f"{called} is ")
         possible = short_degree(float(change.old[name][value]))
@@ -269,13 +261,15 @@ class Sentences(Analysis):
         number = self.decision.plain_values[weakest]
         if number in (firmness.least, firmness.most):
             name = self.wording.name(attribute)
-            return f"Not very. {name} is {number_text(number, 6)}, near to where rules divide it."
+            text = self.wording.plain_value(attribute, number)
+            return f"Not very. {name} is {text}, near to where rules divide it."
         bounds = [
             f"{side} {number_text(bound, 6)}"
             for side, bound in (("above", firmness.least), ("below", firmness.most))
             if bound is not None
         ]
-        return f"Yes, as long as {self.wording.name(attribute)} stays {list_text(bounds)}."
+        stays = self.wording.with_unit(attribute, list_text(bounds))
+        return f"Yes, as long as {self.wording.name(attribute)} stays {stays}."
 
     def _limit(self, firmness: Firmness) -> str:
         if firmness.limited_by is None:
