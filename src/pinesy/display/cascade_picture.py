@@ -128,7 +128,10 @@ def _box(node: GraphNode, is_result: bool) -> Box:
 def cascade_html(cascade: Cascade) -> Markup:
     """Return the graph, and the rules of each set to unfold."""
     sets = [
-        details(f"{cut(s.output.name)}: {count_text(len(s), 'rule')}", rules_table(s.rules))
+        details(
+            f"{cut(s.output.title or s.output.name)}: {count_text(len(s), 'rule')}",
+            rules_table(s.rules, first=cascade.rule_number(s.output.name, 0)),
+        )
         for s in cascade.stated[:SETS]
     ]
     omitted = more(len(cascade.stated) - SETS, "rule sets")

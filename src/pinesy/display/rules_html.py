@@ -51,8 +51,8 @@ def rule_html(rule: Rule) -> Markup:
     return tag("div", code(rule.line(PROPOSITIONS)), tag("div", certain))
 
 
-def rules_table(rules: Sequence[Rule], heading: str = "") -> Markup:
-    """Return a table of the first rules with their parameters."""
+def rules_table(rules: Sequence[Rule], heading: str = "", first: int = 1) -> Markup:
+    """Return a table of the first rules with their parameters, numbered from `first` on."""
     lines = (
         [
             str(number),
@@ -61,7 +61,7 @@ def rules_table(rules: Sequence[Rule], heading: str = "") -> Markup:
             f"{rule.s:g}",
             f"{rule.r:g}",
         ]
-        for number, rule in enumerate(rules, 1)
+        for number, rule in enumerate(rules, first)
     )
     table = first_lines(["rule", "if", "then", "s", "r"], lines, len(rules), "rules")
     return tag("div", heading) + table if heading else table

@@ -43,8 +43,9 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     """Return the rules as plain data, or raise `DataError` if they are too large for a page.
 
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
-    rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`);
-    `outputs`, the indices of the attributes that no premise uses.
+    rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`;
+    `first` is the number of the first rule in the rule base, of a formula that of the rule that it
+    stands in); `outputs`, the indices of the attributes that no premise uses.
     """
     attributes = [*cascade.inputs, *(cascade.attributes[name] for name in cascade.sets)]
     _check_size(cascade, attributes)
@@ -52,7 +53,9 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     domains, shapes = NumberedTexts(), NumberedTexts()
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
     sets = [
-        _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order
+        _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit))
+        | {"first": cascade.rule_number(s.output.name, 0)}
+        for s in cascade.order
     ]
     return {
         "domains": list(domains),

@@ -1,6 +1,6 @@
 """Rules that limit the possibility of a value, and rules that clash: they leave no value at 1."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +53,7 @@ class Restraint:
     Attributes
     ----------
     attribute, value, degree : the attribute, the value, and its possibility
-    number : the number of the rule in its set, from 1
+    number : the number of the rule in the rule base
     rule : Rule
     by : ``"premise"`` if the bound is the degree ``lambda`` of the premise (for a value inside the
         conclusion) or ``rho`` of its negation (outside); ``"s"`` or ``"r"`` if it is that parameter
@@ -144,14 +144,14 @@ class Clash:
     groups : the numbers of rules that clash: single rules, else pairs, else a larger group (see
         `clashing_groups`)
     bounds : for all values, the rules that bound them and at which degree
-    rules : the rules of the set, which numbers count from 1
+    rules : the rules of the set, by their numbers in the rule base
     """
 
     attribute: Attribute
     contradiction: float
     groups: tuple[tuple[int, ...], ...]
     bounds: tuple[BoundedValues, ...]
-    rules: tuple[Rule, ...]
+    rules: Mapping[int, Rule]
 
 
 def clashes_of(sample: Sample) -> tuple[Clash, ...]:
@@ -166,17 +166,19 @@ def clashes_of(sample: Sample) -> tuple[Clash, ...]:
 
 def _clash(sample: Sample, rule_set: RuleSet) -> Clash:
     """Return the clash of a rule set that leaves no value at 1."""
-    bounds = sample.bounds(rule_set.output.name)
+    name = rule_set.output.name
+    bounds = sample.bounds(name)
+    numbers = [sample.plan.rule_number(name, j) for j in range(len(rule_set))]
     degrees = bounds.min(axis=1)  # [eq:pistarbxu]
     values_by_bound: dict[tuple[float, tuple[int, ...]], list[Hashable]] = {}
     for value, degree, row in zip(rule_set.output.domain, degrees.tolist(), bounds, strict=True):
-        rules = tuple(j + 1 for j in attaining_rules(row, degree))
+        rules = tuple(numbers[j] for j in attaining_rules(row, degree))
         values_by_bound.setdefault((degree, rules), []).append(value)
     groups = clashing_groups(np.unique(bounds < 1.0, axis=0))
     return Clash(
         rule_set.output,
         1.0 - float(degrees.max()),
-        tuple(tuple(j + 1 for j in group) for group in groups),
+        tuple(tuple(numbers[j] for j in group) for group in groups),
         tuple(BoundedValues(tuple(values), *key) for key, values in values_by_bound.items()),
-        rule_set.rules,
+        dict(zip(numbers, rule_set.rules, strict=True)),
     )

@@ -144,6 +144,7 @@ class SamplePlan:
     attributes : these inputs and the outputs of the rule sets, by name
     slices : the columns of each of the inputs in a row of degrees, by name
     tables : the arrays of each rule set (`RuleTable`), by the name of its output
+    rule_number : `Cascade.rule_number`
     cells : for each input, by name, the partition of its domain into values that the rules do not
         distinguish
     """
@@ -160,6 +161,7 @@ class SamplePlan:
         self.slices = column_slices(self.inputs)
         self.tables = ComputedOnce(lambda name: rule_table(self.rule_sets[name]))
         self.cells = ComputedOnce(self._cells)
+        self.rule_number = cascade.rule_number
 
     def _cells(self, name: str) -> Partition:
         rules = (rule for rule_set in self.rule_sets.values() for rule in rule_set.rules)

@@ -714,7 +714,9 @@ def _dominating_rival(decision: Decision, index: int) -> str:
     rival = show_value(decision.output.domain[nearest])
     if not differs[nearest].any():
         return f"no rule distinguishes it from {rival}, which is always as possible"
-    texts = [f"rule {j + 1} ({rule_text(rules[j])})" for j in np.flatnonzero(differs[nearest])]
+    name, number = decision.output.name, decision.plan.rule_number
+    indices = np.flatnonzero(differs[nearest]).tolist()
+    texts = [f"rule {number(name, j)} ({rule_text(rules[j])})" for j in indices]
     return (
         f"{rival} is always as possible; where a rule distinguishes them, {rival} is not less "
         f"possible: {' and '.join(first_few(texts, 'rules'))}"

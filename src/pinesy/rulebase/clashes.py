@@ -217,8 +217,8 @@ class DataCheck:
     ----------
     samples : the number of samples
     outputs : the counts of each output
-    clashes : the groups of rules that clash (by their numbers, from 1, in the set on attribute
-        `name`), the most frequent first
+    clashes : the groups of rules that clash (by their indices in the set on attribute `name`), the
+        most frequent first
     """
 
     samples: int
@@ -285,7 +285,7 @@ def _clashes(
             row = int(chunk[samples[0]])
             first[name, group] = min(row, first.get((name, group), row))
     return [
-        FrequentClash(name, tuple(j + 1 for j in group), count, first[name, group])
+        FrequentClash(name, group, count, first[name, group])
         for (name, group), count in counts.most_common()
     ]
 
@@ -318,7 +318,7 @@ def _sample_groups(
 def first_clashes(
     sets: Sequence[RuleSet], trace: Inference
 ) -> dict[int, tuple[str, tuple[int, ...]]]:
-    """Return the first clash of each contradictory sample: attribute and numbers of rules.
+    """Return the first clash of each contradictory sample: attribute and indices of rules.
 
     Parameters
     ----------
@@ -327,7 +327,6 @@ def first_clashes(
     """
     clashes: dict[int, tuple[str, tuple[int, ...]]] = {}
     for name, group, samples in _sample_groups(sets, trace):
-        numbers = tuple(index + 1 for index in group)
         for sample in samples.tolist():
-            clashes.setdefault(sample, (name, numbers))
+            clashes.setdefault(sample, (name, group))
     return clashes

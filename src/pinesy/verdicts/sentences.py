@@ -55,7 +55,7 @@ class Reason:
     ----------
     attribute : the name of the attribute that they conclude on
     text : the conclusion in words, such as ``risk is high``
-    rules : their numbers in their set, from 1
+    rules : their numbers in the rule base
     inputs : the names of the attributes that their premises rest on
     certainty : of the conclusion
     """
@@ -101,9 +101,7 @@ class Sentences(Analysis):
             return f"{names[0]}, certain {short_degree(self.certainty)}"
         rules = ""
         if self.clash is not None:
-            rules = rule_numbers_text([number - 1 for number in self.clash.groups[0]])
-            if self.clash.attribute != self.attribute:
-                rules += f" on {self.wording.name(self.clash.attribute)}"
+            rules = rule_numbers_text(self.clash.groups[0])
         return verdict_text(outcome, names, None, self.distribution.contradiction, rules)
 
     def _fact(self, name: str) -> Fact:
@@ -123,8 +121,9 @@ class Sentences(Analysis):
         is_answer = rules.attribute == self.attribute and self.values
         values = self.values if is_answer else rules.values
         text = self.wording.values_sentence(rules.attribute, values, MAX_NAMED)
-        numbers = tuple(rule + 1 for rule in rules.rules)
-        return Reason(rules.attribute.name, text, numbers, rules.inputs, rules.certainty)
+        name, number = rules.attribute.name, self.decision.plan.rule_number
+        numbers = tuple(number(name, index) for index in rules.rules)
+        return Reason(name, text, numbers, rules.inputs, rules.certainty)
 
     @property
     def because(self) -> str:
@@ -136,14 +135,12 @@ class Sentences(Analysis):
         middle = ""
         if between:
             last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
-            texts = [
-                f"{r.text} ({rule_numbers_text([n - 1 for n in r.rules])})" for r in last_reasons
-            ]
+            texts = [f"{reason.text} {self._rules(reason)}" for reason in last_reasons]
             n_hidden = len(between) - len(last_reasons)
             others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
             middle = f", so {list_text(texts)}{others}"
         if self.clash is not None:
-            says = [self._says(number - 1) for number in self.clash.groups[0]]
+            says = [self._says(number) for number in self.clash.groups[0]]
             return f"{facts}{middle}; then {list_text(says)}."
         if not last:
             return f"{facts}."
@@ -155,7 +152,7 @@ class Sentences(Analysis):
 
     def _rules(self, reason: Reason) -> str:
         """Return the rules of a reason in brackets."""
-        return f"({rule_numbers_text([number - 1 for number in reason.rules])})"
+        return f"({rule_numbers_text(reason.rules)})"
 
     def _facts(self) -> str:
         texts = [
@@ -170,17 +167,15 @@ class Sentences(Analysis):
         """Return whether a fact is an uncertain reading, not a plain value."""
         return fact.certainty < 1.0 and fact.attribute not in self.decision.plain_values
 
-    def _says(self, rule: int) -> str:
+    def _says(self, number: int) -> str:
         """Return what a rule of a clash says."""
         clash = self.clash
         assert clash is not None
         [chain] = [r for r in self.chain if r.attribute == clash.attribute]
-        conclusion = clash.rules[rule].conclusion
+        conclusion, rule = clash.rules[number].conclusion, list(clash.rules).index(number)
         if rule in chain.rules and not chain.holds[chain.rules.index(rule)]:
             conclusion = ~conclusion
-        return (
-            f"rule {rule + 1} says that {self.wording.proposition_sentence(conclusion, MAX_NAMED)}"
-        )
+        return f"rule {number} says that {self.wording.proposition_sentence(conclusion, MAX_NAMED)}"
 
     def _no_rule(self) -> str:
         """Return what the rule that is nearest to deciding still needs."""
@@ -191,7 +186,8 @@ class Sentences(Analysis):
             return "no rule applies."
         rule, missing = min(known, key=lambda pair: len(pair[1]))
         text = self.wording.premise_sentence(missing, MAX_NAMED)
-        return f"no rule applies. The nearest is rule {rule + 1}: it needs that {text}."
+        number = self.decision.plan.rule_number(name, rule)
+        return f"no rule applies. The nearest is rule {number}: it needs that {text}."
 
     def _missing(self, name: str, rule: int, depth: int = 4) -> list[Proposition]:
         """Return what the inputs must be for a rule to hold; empty where that is not possible."""
@@ -282,9 +278,7 @@ class Sentences(Analysis):
                 return f"It is not more certain because {name} is near to where rules divide it."
             known = f"{self.wording.name(attribute)} is certain at {short_degree(certainty)} only"
             return f"It is not more certain because {known}."
-        on = f" on {self.wording.name(attribute)}" * (attribute != self.attribute)
         certain = short_degree(self.certainty)
         return (
-            f"It is not more certain because rule {firmness.rule}{on} is itself certain "
-            f"at {certain}."
+            f"It is not more certain because rule {firmness.rule} is itself certain at {certain}."
         )
