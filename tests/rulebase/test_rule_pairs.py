@@ -88,12 +88,12 @@ def many(n: int) -> RuleSet:
 def test_what_is_not_listed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     rule_set = many(12)
     every = [*conflicts(rule_set)]
-    monkeypatch.setattr(check, "PAIRS_LISTED", 20)
+    monkeypatch.setattr("pinesy.rulebase.check.PAIRS_LISTED", 20)
     *found, last = [text for _, _, text in _find_conflicts(rule_set)]
     assert found == every[: len(found)]
     assert 20 <= len(found) < len(every)
     assert last.startswith(f"{len(every) - len(found)} more pairs of rules")
-    monkeypatch.setattr(check, "PAIRS_WORK", 0)
+    monkeypatch.setattr("pinesy.rulebase.check.PAIRS_WORK", 0)
     assert [*_find_conflicts(rule_set)][-1] == (
         "note",
         "not checked",

@@ -89,12 +89,11 @@ class Report:
         findings = []
         for clash in data.clashes:
             where = f"row {clash.row}" if lines is None else f"line {lines[clash.row]}"
-            numbers = [rules.rule_number(clash.name, index) for index in clash.rules]
-            verb = "clash" if len(numbers) > 1 else "excludes every value"
-            clashing = rules.sets[clash.name].rules
-            texts = "; ".join(f"'{clashing[j]}'" for j in clash.rules[:MAX_SHOWN])
+            verb = "clash" if len(clash.rules) > 1 else "excludes every value"
+            clashing, first = rules.sets[clash.name].rules, rules.rule_number(clash.name, 0)
+            texts = "; ".join(f"'{clashing[n - first]}'" for n in clash.rules[:MAX_SHOWN])
             of = f"{clash.count} of {data.samples} samples"
-            message = f"{rule_numbers_text(numbers)} {verb} on {of}, such as {where}: {texts}"
+            message = f"{rule_numbers_text(clash.rules)} {verb} on {of}, such as {where}: {texts}"
             subject = f"rules on {clash.name!r}"
             findings.append(Finding("warning", "contradiction", subject, message))
         return Report((*findings, *self.findings), self.cost, data)
