@@ -187,12 +187,12 @@ def test_a_sudoku() -> None:
     first, *_, last = str(text).split("\n")
     assert first == (
         "It is possible that the grid is wrong. No rule speaks against it: it is not certain at "
-        "all that a_1_1 != a_1_2 and a_1_1 != a_3_1 (rule 1), even if it is certain at least at "
+        "all that a_1_1 != a_1_2 and a_1_1 != a_3_1 (rule 449), even if it is certain at least at "
         "0.95 that a_3_4 != a_4_3, a_3_3 != a_4_4, a_3_2 != a_4_1, a_3_1 != a_4_2, a_1_4 != a_2_3 "
         "and 49 more of the 54 propositions, all certain at 0.95."
     )
     assert last.endswith(
-        "because it is possible at 0.4 that a_1_1 is 0 (rule 1); and because it is certain at 0.6 "
+        "because it is possible at 0.4 that a_1_1 is 0 (rule 449); and because it is certain at 0.6 "
         "that a_1_1 is not 0 (rule 3)."
     )
 
