@@ -47,9 +47,7 @@ def _expected(explanation: Explanation) -> list[str]:
     values = [*compress(value_texts(attribute), pi.is_best)]
     rules = ""
     if explanation.clashes:
-        first = explanation.clashes[0]
-        output, clashing = (a.formula or a.name for a in (attribute, first.attribute))
-        rules = rule_numbers_text(first.groups[0])
+        rules = rule_numbers_text(explanation.clashes[0].groups[0])
     verdict = verdict_text(pi.outcome, values, pi.certainty, rules=rules)
     return [attribute.name, explanation.outcome, verdict]
 

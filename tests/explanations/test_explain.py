@@ -187,7 +187,7 @@ def test_each_triplet_suffices(rules: RuleSet, data: st.DataObject) -> None:
         assert node.justification is not None
         for triplet in node.justification.triplets:
             side = premises.lambdas if triplet.semantics == "P" else premises.rhos
-            held = side[:, triplet.number - 1] == triplet.possibility
+            held = side[:, triplet.index] == triplet.possibility
             assert held[row]
             assert outputs[held, u].max() == node.possibility
         for parameter in node.justification.parameters:
@@ -206,7 +206,7 @@ def test_each_triplet_of_a_cascade_suffices(case: make.BatchCase, data: st.DataO
         [node] = explain(case.cascade, case.row(row), rule_set.output.isin({value})).values
         for triplet in node.justification.triplets if node.justification else ():
             side = premises.lambdas if triplet.semantics == "P" else premises.rhos
-            held = side[:, triplet.number - 1] == triplet.possibility
+            held = side[:, triplet.index] == triplet.possibility
             assert held[row]
             assert outputs[held, u].max() == outputs[row, u] == node.possibility
 

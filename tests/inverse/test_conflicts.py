@@ -133,7 +133,7 @@ def test_only_what_cannot_give_its_target_is_said_not_to() -> None:
         "specific inputs may give it: belief in the actual inputs chooses some, see "
         "pinesy.posterior (--posterior)"
     )
-    assert numbers(conflict) == [("w_1", 1), ("c_1", 4), ("c_1", 14)]  # a_1 = 3 and a_2 = 3
+    assert numbers(conflict) == [("w_1", 21), ("c_1", 4), ("c_1", 14)]  # a_1 = 3 and a_2 = 3
 
 
 def test_a_target_that_leaves_too_little_is_named() -> None:
