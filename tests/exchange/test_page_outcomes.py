@@ -12,7 +12,7 @@ from explanations.small_functions import questions
 from pinesy import Cascade, Explanation, explain, parse
 from pinesy.exchange.page import bundle
 from pinesy.exchange.page_data import rules_data
-from pinesy.rules.outcomes import clash_text, verdict_text
+from pinesy.rules.outcomes import rule_numbers_text, verdict_text
 from pinesy.samples import value_texts
 from strategies import cascades, shaped_cascades
 
@@ -47,9 +47,7 @@ def _expected(explanation: Explanation) -> list[str]:
     values = [*compress(value_texts(attribute), pi.is_best)]
     rules = ""
     if explanation.clashes:
-        first = explanation.clashes[0]
-        output, clashing = (a.formula or a.name for a in (attribute, first.attribute))
-        rules = clash_text(output, clashing, first.groups[0])
+        rules = rule_numbers_text(explanation.clashes[0].groups[0])
     verdict = verdict_text(pi.outcome, values, pi.certainty, rules=rules)
     return [attribute.name, explanation.outcome, verdict]
 

@@ -61,9 +61,9 @@ def check_node(node: ExplanationNode, rules: RuleSet, known: oracles.Known, eta:
     assert justification is not None
     decimal_rules: Any = [Decimal(rule) for rule in rules.rules]
     expected = oracle.justify(decimal_rules, known, node.value, tau)
-    found = {(t.number, t.semantics) for t in justification.triplets}
+    found = {(t.index + 1, t.semantics) for t in justification.triplets}
     assert found == {(number, semantics) for number, semantics, _ in expected.triplets}
-    assert {(p.number, p.name) for p in justification.parameters} == expected.parameters
+    assert {(p.index + 1, p.name) for p in justification.parameters} == expected.parameters
     assert bool(expected.parameters) == justification.by_parameters
     for triplet in justification.triplets:
         exact = tau if triplet.semantics == "P" else 1 - tau
@@ -141,7 +141,7 @@ def check_clashes(cascade: Cascade, found: Explanation, known: Mapping[str, Any]
         bounded = {v: b for b in clash.bounds for v in b.values}
         assert {v: b.degree for v, b in bounded.items()} == {v: float(d) for v, d in pi.items()}
         for group in clash.groups:
-            alone = RuleSet([rule_set.rules[number - 1] for number in group])
+            alone = RuleSet([clash.rules[number] for number in group])
             sees = {a.name: [float(d) for d in known[a.name].values()] for a in alone.inputs}
             assert not alone.infer(sees).normalised
 
@@ -187,7 +187,7 @@ def test_each_triplet_suffices(rules: RuleSet, data: st.DataObject) -> None:
         assert node.justification is not None
         for triplet in node.justification.triplets:
             side = premises.lambdas if triplet.semantics == "P" else premises.rhos
-            held = side[:, triplet.number - 1] == triplet.possibility
+            held = side[:, triplet.index] == triplet.possibility
             assert held[row]
             assert outputs[held, u].max() == node.possibility
         for parameter in node.justification.parameters:
@@ -206,7 +206,7 @@ def test_each_triplet_of_a_cascade_suffices(case: make.BatchCase, data: st.DataO
         [node] = explain(case.cascade, case.row(row), rule_set.output.isin({value})).values
         for triplet in node.justification.triplets if node.justification else ():
             side = premises.lambdas if triplet.semantics == "P" else premises.rhos
-            held = side[:, triplet.number - 1] == triplet.possibility
+            held = side[:, triplet.index] == triplet.possibility
             assert held[row]
             assert outputs[held, u].max() == outputs[row, u] == node.possibility
 

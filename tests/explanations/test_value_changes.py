@@ -232,7 +232,7 @@ def test_what_is_said_in_the_units_of_the_data() -> None:
         "if glucose were below 100 (now unknown), risk would be low"
     )
     assert says({"glucose": "<100"}, "high") == (
-        'if glucose were at least 126 (now "<100"), risk would be high'
+        "if glucose were at least 126 (now <100), risk would be high"
     )
     assert says({"bmi": 20}, "high", change=["age"]) == (
         "if age were above 65 (old; now 40), risk would be high"

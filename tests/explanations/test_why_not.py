@@ -37,8 +37,9 @@ def check_hold(hold: Restraint, outcome: oracles.Outcome, cascade: Cascade) -> N
     name = hold.attribute.name
     pi = outcome.distributions[name]
     assert Fraction(hold.degree) == pi[hold.value] < 1
-    d, z = bounds(outcome, cascade, name, hold.value)[hold.number - 1]
-    assert hold.rule == cascade[name].rules[hold.number - 1]
+    index = hold.number - cascade.rule_number(name, 0)
+    d, z = bounds(outcome, cascade, name, hold.value)[index]
+    assert hold.rule == cascade[name].rules[index]
     inside = hold.value in hold.rule.conclusion.values
     assert hold.by == ("premise" if d >= z else "s" if inside else "r")
     assert max(d, z) == pi[hold.value]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import strategies as make
 from explanations.small_rule_sets import ADDITION, SAMPLE
 from paper.blood_glucose import RULES
-from pinesy import Attribute, Cascade, If, Iff, RuleSet
-from pinesy.explanations import Label, explain
+from pinesy import Attribute, Cascade, If, Iff, RuleSet, parse, verdict
+from pinesy.explanations import Label, explain, why_not
 from pinesy.explanations.labels import Wording
 from pinesy.problems import sudoku
 
@@ -187,13 +187,13 @@ def test_a_sudoku() -> None:
     first, *_, last = str(text).split("\n")
     assert first == (
         "It is possible that the grid is wrong. No rule speaks against it: it is not certain at "
-        "all that a_1_1 != a_1_2 and a_1_1 != a_3_1 (rule 1), even if it is certain at least at "
+        "all that a_1_1 != a_1_2 and a_1_1 != a_3_1 (rule 449), even if it is certain at least at "
         "0.95 that a_3_4 != a_4_3, a_3_3 != a_4_4, a_3_2 != a_4_1, a_3_1 != a_4_2, a_1_4 != a_2_3 "
         "and 49 more of the 54 propositions, all certain at 0.95."
     )
     assert last.endswith(
-        "because it is possible at 0.4 that a_1_1 is 0 (rule 1); and because it is certain at 0.6 "
-        "that a_1_1 is not 0 (rule 3)."
+        "because it is possible at 0.4 that a_1_1 is 0 (rule 449); and because it is certain at "
+        "0.6 that a_1_1 is not 0 (rule 3)."
     )
 
 
@@ -254,6 +254,41 @@ def test_units() -> None:
     a = Attribute("bg", (70, 120, 180))
     wording = Wording.of({a: Label(unit="mg/dl")}, {"bg": a})
     assert wording.proposition_sentence(a.isin({70, 180})) == "bg is 70 mg/dl or 180 mg/dl"
+
+
+def test_titles_and_units_are_used_by_default_and_labels_override_them() -> None:
+    age = Attribute.number("age", [30, 65], title="age of the patient", unit="years")
+    named = Attribute.number("bmi", [25], ["slim", "stout"], unit="kg/m2")
+    plain = Attribute("age", age.domain)
+    wording = Wording()
+    assert wording.proposition_sentence(age >= 65) == "age of the patient is at least 65 years"
+    assert wording.plain_value(age, 74) == "74 years"
+    assert wording.plain_value(age, None) == "unknown"
+    assert wording.plain_value(named, 31.5) == "31.5 kg/m2"
+    assert wording.value(named, "stout") == "stout"
+    assert Wording(known={"age": age}).name(plain) == "age of the patient"
+    labelled = Wording.of({"age": Label("age", unit="y")}, {"age": age})
+    assert labelled.proposition_sentence(age >= 65) == "age is at least 65 y"
+
+
+def test_explanations_have_titles() -> None:
+    rules = parse("""
+        number debt "debt ratio" unit "of income"
+        attribute history "credit history" in {good, bad}
+        attribute risk "risk of loss" in {low, high}
+        if debt >= 0.45 and history == bad then risk == high
+        if history == good then risk == low
+    """)
+    sample = {"debt": 0.64, "history": "bad"}
+    texts = [
+        explain(rules, sample, "risk").text(),
+        str(why_not(rules, sample, "low")),
+        str(verdict(rules, sample)),
+    ]
+    for text in texts:
+        assert "credit history" in text
+        assert "risk of loss" in text
+    assert "debt ratio is 0.64 of income" in texts[2]
 
 
 @given(make.cases(), st.integers(1, 3), st.integers(1, 3))

@@ -167,7 +167,7 @@ def test_targets_that_contradict_each_other() -> None:
     assert found.inputs["a"].best == 0  # the target that is nearer to the input
     kinds = [c.kind for c in found.conflicts]
     assert "targets" in kinds
-    assert "rule 1 on 'c' allows 0, but the target of 'b' makes it 1" in str(found)
+    assert "rule 2 allows 0, but the target of 'b' makes it 1" in str(found)
 
 
 def test_attributes_that_no_target_depends_on_are_free() -> None:

@@ -93,7 +93,7 @@ def test_parameters_at_one_are_named() -> None:
     found = backpropagate(rules, None, "wet")
     assert found.reproduced  # the greatest targets do not mind
     message = (
-        r"s and r below 1, but not so: rule 2 on 'grass' \(if rain in \{no\} then grass in "
+        r"s and r below 1, but not so: rule 2 \(if rain in \{no\} then grass in "
         r"\{dry\}\); leave these rules out or lower"
     )
     with pytest.raises(DegreeError, match=message):

@@ -71,7 +71,7 @@ def test_a_target_below_the_parameters_is_repaired() -> None:
     assert str(conflict) == (
         "the target of 'c' cannot be inferred from any premise degrees: its distance from those "
         "that can be is 0.1; 0 cannot be below 0.1, the target is 0\n"
-        "  rule 1 on c: if b in {0} then c in {0} [s=0.1, r=0.2]"
+        "  rule 3: if b in {0} then c in {0} [s=0.1, r=0.2]"
     )
     assert "not reproduced, distance 0.1, the repaired target is" in repr(found)
     lowest = found.most_specific()["a"]
@@ -93,7 +93,7 @@ def test_rules_that_leave_no_value_are_named() -> None:
     assert (conflict.kind, conflict.attribute, conflict.distance) == ("height", "a", 1.0)
     assert [(output, number) for output, number, _ in conflict.rules] == [("b", 1), ("b", 2)]
     assert "the rules leave no value of 'a' possible at 1 (at most 0)" in str(found)
-    assert "rule 2 on b: iff a in {1, 2} then b in {0}" in str(found)
+    assert "rule 2: iff a in {1, 2} then b in {0}" in str(found)
     assert "not normalised" in repr(found)
 
 
@@ -108,9 +108,7 @@ def test_lower_bounds_that_fail_are_named() -> None:
     assert conflict.rules[0][:2] == ("out", 1)
     assert ("out", 2) in [rule[:2] for rule in conflict.rules]
     assert conflict.distance == 0.3
-    assert conflict.message == (
-        "rule 1 on 'out' needs its premise possible at 0.5; other rules leave 0.2"
-    )
+    assert conflict.message == ("rule 1 needs its premise possible at 0.5; other rules leave 0.2")
 
 
 def test_conflicts_of_a_batch_tell_the_row() -> None:

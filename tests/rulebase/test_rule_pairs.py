@@ -9,8 +9,13 @@ from hypothesis import given
 from pinesy import Attribute, If, RuleSet, parse
 from pinesy._common.masks import contains
 from pinesy.engine.rule_set_kinds import circuit_of
-from pinesy.rulebase import check
-from pinesy.rulebase.check import _compatible, _redundant_rules, _term_range
+from pinesy.rulebase.check import (
+    _compatible,
+    _find_bounded_values,
+    _find_conflicts,
+    _redundant_rules,
+    _term_range,
+)
 from pinesy.rules.syntax.writer import show_value
 from strategies import rule_sets
 
@@ -56,8 +61,8 @@ KNOWN = [Attribute("a", range(3)), Attribute("b", range(3))]
 
 @given(rule_sets(KNOWN, Attribute("out", range(4)), max_rules=7))
 def test_the_same_as_pair_by_pair(rule_set: RuleSet) -> None:
-    assert [text for _, _, text in check._find_conflicts(rule_set)] == [*conflicts(rule_set)]
-    assert [text for _, _, text in check._find_bounded_values(rule_set)] == [*bounds(rule_set)]
+    assert [text for _, _, text in _find_conflicts(rule_set)] == [*conflicts(rule_set)]
+    assert [text for _, _, text in _find_bounded_values(rule_set)] == [*bounds(rule_set)]
     kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     assert _redundant_rules(kind) == redundant(rule_set)
 
@@ -83,13 +88,13 @@ def many(n: int) -> RuleSet:
 def test_what_is_not_listed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     rule_set = many(12)
     every = [*conflicts(rule_set)]
-    monkeypatch.setattr(check, "PAIRS_LISTED", 20)
-    *found, last = [text for _, _, text in check._find_conflicts(rule_set)]
+    monkeypatch.setattr("pinesy.rulebase.check.PAIRS_LISTED", 20)
+    *found, last = [text for _, _, text in _find_conflicts(rule_set)]
     assert found == every[: len(found)]
     assert 20 <= len(found) < len(every)
     assert last.startswith(f"{len(every) - len(found)} more pairs of rules")
-    monkeypatch.setattr(check, "PAIRS_WORK", 0)
-    assert [*check._find_conflicts(rule_set)][-1] == (
+    monkeypatch.setattr("pinesy.rulebase.check.PAIRS_WORK", 0)
+    assert [*_find_conflicts(rule_set)][-1] == (
         "note",
         "not checked",
         "too many values and rules to find all conflicts: only pairs with rules 1 to 0 are looked "

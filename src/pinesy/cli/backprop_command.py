@@ -241,8 +241,8 @@ class BackpropRow(ResultRow, Shortening):
         for conflict in first_conflicts:
             yield f"line {self.line}: {conflict.message}"
             rules, n_rules = self.first(conflict.rules, CONFLICTS)
-            for output, number, text in rules:
-                yield f"  rule {number} on {output}: {self._line(text)}"
+            for _output, number, text in rules:
+                yield f"  rule {number}: {self._line(text)}"
             if n_rules:
                 yield f"  and {n_rules} more rules (--all)"
         if n_conflicts:

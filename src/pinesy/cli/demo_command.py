@@ -99,7 +99,7 @@ def run_tour(console: Console) -> None:
 
 def _same_digit(console: Console) -> None:
     cascade = parse(SAME_DIGIT)
-    RuleBasePrinter(console).sets(cascade.order, rules=True, cells=True, matrix="symbols")
+    RuleBasePrinter(console).sets(cascade, cascade.order, rules=True, cells=True, matrix="symbols")
     _say(console, "Two networks look at two images. Their probabilities become possibilities:")
     inferred = cascade.infer(_inputs(console, BITS))
     _say(console, "By min and max, the rules give:")

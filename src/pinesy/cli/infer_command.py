@@ -19,7 +19,7 @@ from pinesy.cli.output import ResultRow, TableWriter, six_digits, write_rows, wr
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
+from pinesy.rules.outcomes import Outcome, rule_numbers_text, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, value_texts
@@ -133,8 +133,8 @@ def infer(
         trace_evidence = {a.name: evidence[lost, columns[a.name]] for a in trace.inputs}
         first_clash = first_clashes(needed, trace.infer(trace_evidence))
         return {
-            int(lost[i]): clash_text(output.name, name, numbers)
-            for i, (name, numbers) in first_clash.items()
+            int(lost[i]): rule_numbers_text([cascade.rule_number(name, j) for j in indices])
+            for i, (name, indices) in first_clash.items()
         }
 
     def rows(samples: Batch) -> Iterator[ResultRow]:

@@ -74,7 +74,7 @@ def show(
         printer.attributes(cascade)
     if rule_texts or partition or matrix or numbers:
         matrix_form = "numbers" if numbers else "symbols" if matrix else ""
-        printer.sets(sets, rules=rule_texts, cells=partition, matrix=matrix_form)
+        printer.sets(cascade, sets, rules=rule_texts, cells=partition, matrix=matrix_form)
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,16 @@ class RuleBasePrinter(Shortening):
         self.console.print(rich_table(["attribute", "role", "size", "values"], rows, ["size"]))
         self._note(n_left, "attribute")
 
-    def sets(self, rule_sets: Sequence[RuleSet], *, rules: bool, cells: bool, matrix: str) -> None:
-        """Print parts of rule sets.
+    def sets(
+        self,
+        cascade: Cascade,
+        rule_sets: Sequence[RuleSet],
+        *,
+        rules: bool,
+        cells: bool,
+        matrix: str,
+    ) -> None:
+        """Print parts of rule sets of a cascade.
 
         Parameters
         ----------
@@ -121,20 +129,21 @@ class RuleBasePrinter(Shortening):
         """
         first_sets, n_left = self.first(rule_sets, SETS)
         for rule_set in first_sets:
-            self._title(f"Rules on {rule_set.output.name}: {count_text(len(rule_set), 'rule')}")
+            name = rule_set.output.name
+            self._title(f"Rules on {name}: {count_text(len(rule_set), 'rule')}")
             if rules:
-                self.rules(rule_set)
+                self.rules(rule_set, [cascade.rule_number(name, i) for i in range(len(rule_set))])
             if cells:
                 self.partition(rule_set)
             if matrix:
                 self.matrix(rule_set, matrix == "numbers")
         self._note(n_left, "rule set", "--set NAME or --all")
 
-    def rules(self, rule_set: RuleSet) -> None:
-        """Print the rules of a set, numbered."""
+    def rules(self, rule_set: RuleSet, numbers: Sequence[int]) -> None:
+        """Print the rules of a set with their numbers."""
         first_rules, n_left = self.first(rule_set.rules, RULES)
-        width = len(str(len(first_rules)))
-        for number, rule in enumerate(first_rules, 1):
+        width = len(str(max(numbers[: len(first_rules)])))
+        for number, rule in zip(numbers, first_rules, strict=False):
             self._line(f"{number:>{width}}  {self.text(str(rule), TEXT)}")
         self._note(n_left, "rule")
 

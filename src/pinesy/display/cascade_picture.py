@@ -112,7 +112,7 @@ def _root(cascade: Cascade, max_nodes: int) -> Box:
 
 def _box(node: GraphNode, is_result: bool) -> Box:
     """Return the box of a node: names, and the numbers of values and rules."""
-    names = [a.formula or a.name for a in node.attributes]
+    names = [a.formula or a.title or a.name for a in node.attributes]
     count, values = len(names), len(node.attributes[0].domain)
     suffix = " each" * (count > 1)
     texts = [count_text(values, "value") + suffix]
@@ -128,7 +128,10 @@ def _box(node: GraphNode, is_result: bool) -> Box:
 def cascade_html(cascade: Cascade) -> Markup:
     """Return the graph, and the rules of each set to unfold."""
     sets = [
-        details(f"{cut(s.output.name)}: {count_text(len(s), 'rule')}", rules_table(s.rules))
+        details(
+            f"{cut(s.output.title or s.output.name)}: {count_text(len(s), 'rule')}",
+            rules_table(s.rules, first=cascade.rule_number(s.output.name, 0)),
+        )
         for s in cascade.stated[:SETS]
     ]
     omitted = more(len(cascade.stated) - SETS, "rule sets")

@@ -51,8 +51,8 @@ def rule_html(rule: Rule) -> Markup:
     return tag("div", code(rule.line(PROPOSITIONS)), tag("div", certain))
 
 
-def rules_table(rules: Sequence[Rule], heading: str = "") -> Markup:
-    """Return a table of the first rules with their parameters."""
+def rules_table(rules: Sequence[Rule], heading: str = "", first: int = 1) -> Markup:
+    """Return a table of the first rules with their parameters, numbered from `first` on."""
     lines = (
         [
             str(number),
@@ -61,7 +61,7 @@ def rules_table(rules: Sequence[Rule], heading: str = "") -> Markup:
             f"{rule.s:g}",
             f"{rule.r:g}",
         ]
-        for number, rule in enumerate(rules, 1)
+        for number, rule in enumerate(rules, first)
     )
     table = first_lines(["rule", "if", "then", "s", "r"], lines, len(rules), "rules")
     return tag("div", heading) + table if heading else table
@@ -106,7 +106,11 @@ def _bars(pi: Possibility) -> Markup:
     omitted = np.delete(pi.degrees, indices)
     noun = f"values, at most {omitted.max():.4g}" if len(omitted) else ""
     note = Markup("") if pi.decided else tag("div", cut(pi.verdict))
-    return bars(lines, cut(pi.attribute.name, 60)) + more(len(omitted), noun) + note
+    return (
+        bars(lines, cut(pi.attribute.title or pi.attribute.name, 60))
+        + more(len(omitted), noun)
+        + note
+    )
 
 
 def results_html(results: Mapping[str, Possibility], heading: str = "") -> Markup:
@@ -116,7 +120,14 @@ def results_html(results: Mapping[str, Possibility], heading: str = "") -> Marku
     omitted = more(len(results) - len(first), "attributes")
     if not first or not first[0].is_batch:
         return start + join_markup(map(_bars, first)) + omitted
-    head = ["sample", *(title for pi in first for title in (cut(pi.attribute.name, 60), "certain"))]
+    head = [
+        "sample",
+        *(
+            title
+            for pi in first
+            for title in (cut(pi.attribute.title or pi.attribute.name, 60), "certain")
+        ),
+    ]
     lines = ([str(row), *_best_and_certainty(first, row)] for row in range(len(first[0])))
     return start + first_lines(head, lines, len(first[0]), "samples") + omitted
 
@@ -135,7 +146,7 @@ def plot_distribution(pi: Possibility, axes: Any) -> Any:
     if pi.is_batch:
         image = axes.imshow(pi.degrees, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
         axes.figure.colorbar(image, ax=axes, label="possibility")
-        axes.set(xlabel=plot_text(pi.attribute.name), ylabel="sample")
+        axes.set(xlabel=plot_text(pi.attribute.title or pi.attribute.name), ylabel="sample")
         if len(pi.attribute.domain) <= LINES:
             axes.set_xticks(range(len(pi.attribute.domain)), _value_texts(pi.attribute.domain))
         return axes
@@ -146,7 +157,9 @@ def plot_distribution(pi: Possibility, axes: Any) -> Any:
         axes.barh(y, certainties(pi)[indices], color=ORANGE, label="certain")
     axes.set_yticks(y, _value_texts([pi.attribute.domain[i] for i in indices]))
     axes.invert_yaxis()
-    axes.set(xlim=(0.0, 1.0), xlabel="degree", title=plot_text(pi.attribute.name))
+    axes.set(
+        xlim=(0.0, 1.0), xlabel="degree", title=plot_text(pi.attribute.title or pi.attribute.name)
+    )
     axes.legend()
     return axes
 

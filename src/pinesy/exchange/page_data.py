@@ -20,6 +20,7 @@ from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
+from pinesy.rulebase.rules_json import title_content
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.cut_texts import bound_number
 from pinesy.rules.possibility import Possibility
@@ -45,17 +46,20 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     """Return the rules as plain data, or raise `DataError` if they are too large for a page.
 
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
-    rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`);
-    `outputs`, the indices of the attributes that no premise uses; of induced rules `card` (see
-    `_card`).
+    rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`;
+    `first` is the number of the first rule in the rule base, of a formula that of the rule that it
+    stands in); `outputs`, the indices of the attributes that no premise uses; of
+    induced rules `card` (see `_card`).
     """
-    attributes = [*cascade.inputs, *(s.output for s in cascade.order)]
+    attributes = [*cascade.inputs, *(cascade.attributes[name] for name in cascade.sets)]
     _check_size(cascade, attributes)
     index = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
     sets = [
-        _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order
+        _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit))
+        | {"first": cascade.rule_number(s.output.name, 0)}
+        for s in cascade.order
     ]
     card = card_of(cascade)
     return {
@@ -88,7 +92,7 @@ def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
 
 def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     """Return an attribute as plain data; a numeric one with its cuts, their limits and its blur."""
-    content: dict[str, Any] = {"name": attribute.name, "domain": domain}
+    content: dict[str, Any] = {"name": attribute.name, "domain": domain, **title_content(attribute)}
     if attribute.formula is not None:
         content["formula"] = attribute.formula
     if attribute.scale is not None:

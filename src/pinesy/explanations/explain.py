@@ -134,7 +134,7 @@ class Explanation(ExplainedResult):
         lines: list[str] = []
         if self.plain_values is not None and self.normalised:
             value = self.asked.values[0] if self.asked is not None else None
-            lines += points_lines(self.graph, self.plain_values, value, writer.limit)
+            lines += points_lines(self.graph, self.plain_values, value, writer.limit, self.wording)
         if not lines:
             return writer.text()
         details = [] if depth is None else ["", writer.text()]

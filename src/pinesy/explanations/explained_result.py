@@ -15,7 +15,7 @@ from pinesy.explanations.labels import Wording
 from pinesy.explanations.points_text import card_scores
 from pinesy.explanations.restraints import Clash, clashes_of
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
+from pinesy.rules.outcomes import Outcome, rule_numbers_text, verdict_text
 from pinesy.rules.propositions import Proposition
 
 
@@ -96,9 +96,7 @@ class ExplainedResult:
         """The outcome in words; of a contradiction with the first rules that clash."""
         rules, result = "", self.distribution
         if self.clashes:
-            first = self.clashes[0]
-            output, clashing = map(self.wording.name, (self.attribute, first.attribute))
-            rules = clash_text(output, clashing, first.groups[0])
+            rules = rule_numbers_text(self.clashes[0].groups[0])
         names = [self.wording.value(self.attribute, value) for value in result.best_values]
         return verdict_text(self.outcome, names, result.certainty, result.contradiction, rules)
 

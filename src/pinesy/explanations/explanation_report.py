@@ -68,7 +68,7 @@ class ExplanationReport:
     def margin_text(self) -> str:
         """Return the margin of the decision in words."""
         attribute = self.explanation.attribute
-        name = attribute.name
+        name = self.explanation.wording.name(attribute)
         if not self.explanation.normalised:
             return "Margin: none. The rules contradict each other: nothing is decided."
         distance = float(margin(self.cascade, self.evidence, attribute))
@@ -88,8 +88,9 @@ class ExplanationReport:
         margins = input_margins(self.cascade, self.evidence, attribute)
         if len(margins) == 1:
             return ""
+        wording, known = self.explanation.wording, self.cascade.attributes
         bounded = [
-            f"{n} ({number_text(distance)})"
+            f"{wording.name(known[n])} ({number_text(distance)})"
             for n, distance in margins.items()
             if distance < math.inf
         ]

@@ -167,7 +167,7 @@ class DataWriter(Outline):
             ],
             "values_omitted": sum(len(bound.values) for bound in more_bounds),
             "rules": [
-                {"rule": n, "text": clash.rules[n - 1].line(self.limit)} for n in sorted(numbers)
+                {"rule": n, "text": clash.rules[n].line(self.limit)} for n in sorted(numbers)
             ],
         }
 

@@ -57,7 +57,8 @@ class Triplet:
 
     Attributes
     ----------
-    rule, number : the rule with premise `p`, and its number in its set, from 1
+    rule, index : the rule with premise `p`, and its index in its set
+    number : its number in the rule base
     semantics : ``"P"``: `p` is possible at `degree` ``= lambda``; ``"C"``: `p` is certain at
         `degree` ``= 1 - rho``
     possibility : the degree of the value that it justifies: ``lambda``, or ``rho``
@@ -65,6 +66,7 @@ class Triplet:
     """
 
     rule: Rule
+    index: int
     number: int
     semantics: Semantics
     possibility: float
@@ -101,7 +103,7 @@ class Triplet:
         """``Pi(P_j)`` under possibility, ``Pi(not P_j)`` under certainty, of each proposition."""
         sides = self._sample.measures[self.rule.conclusion.attribute.name]
         measures: FloatArray = sides[int(self.semantics == "C")]
-        return measures[self._table.premises[self.number - 1]]
+        return measures[self._table.premises[self.index]]
 
     @cached_property
     def _order(self) -> tuple[IntArray, IntArray]:
@@ -167,7 +169,7 @@ class Triplet:
         certainty.
         """
         pi = self._sample.degrees[self.rule.premise.propositions[index].attribute.name]
-        inside = self._table.members[self._table.premises[self.number - 1][index]]
+        inside = self._table.members[self._table.premises[self.index][index]]
         side = inside if self.semantics == "P" else ~inside
         return pi, (side & (pi == self._measures[index])).nonzero()[0].tolist()
 
@@ -197,6 +199,7 @@ class JustifyingParameter:
     """A rule parameter that sets a degree: `name` is ``"s"`` or ``"r"``."""
 
     rule: Rule
+    index: int
     number: int
     name: Literal["s", "r"]
     degree: float
@@ -234,8 +237,8 @@ class Justification:
     @cached_property
     def rules(self) -> tuple[object, ...]:
         """The degree, and the rules that justify it: equal for values with equal justifications."""
-        triplets = tuple((t.number, t.semantics) for t in self.triplets)
-        return (self.degree, triplets, tuple((p.number, p.name) for p in self.parameters))
+        triplets = tuple((t.index, t.semantics) for t in self.triplets)
+        return (self.degree, triplets, tuple((p.index, p.name) for p in self.parameters))
 
 
 def causes(
@@ -254,11 +257,13 @@ def causes(
     attained: list[Triplet | JustifyingParameter] = []
     for i in attaining_rules(sample.bounds(name, index), degree):
         rule, is_inside = table.rules[i], table.inside[index, i]
+        number = sample.plan.rule_number(name, i)
         if (lambdas if is_inside else rhos)[i] == degree:
             semantics: Semantics = "P" if is_inside else "C"
-            attained.append(Triplet(rule, i + 1, semantics, degree, eta, sample, table))
+            attained.append(Triplet(rule, i, number, semantics, degree, eta, sample, table))
         else:
-            attained.append(JustifyingParameter(rule, i + 1, "s" if is_inside else "r", degree))
+            parameter: Literal["s", "r"] = "s" if is_inside else "r"
+            attained.append(JustifyingParameter(rule, i, number, parameter, degree))
     return attained
 
 

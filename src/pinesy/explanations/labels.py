@@ -23,8 +23,8 @@ class Label:
 
     Parameters
     ----------
-    name : replaces the name of the attribute
-    unit : is written after values
+    name : replaces the title, or the name, of the attribute
+    unit : is written after its numbers and intervals
     values : replacements for the texts of some values
 
     Examples
@@ -78,20 +78,22 @@ def degree_text(semantics: str, degree: float) -> str:
     return f"{full} at {number_text(degree)}"
 
 
-def plain_value_text(attribute: Attribute, value: Any) -> str:
-    """Return the plain value of an input in words: of its domain, a number, or "unknown"."""
-    if value in attribute:
-        return show_value(value)
-    if is_missing(value):
-        return "unknown"
-    return exact_text(float(as_floats([value])[0])) if is_number(value) else show_value(value)
-
-
 class Wording:
-    """Attributes, values and propositions in words, with the labels of the user."""
+    """Attributes, values and propositions in words: labels, else titles and units, else names.
 
-    def __init__(self, labels: Mapping[str, Label] | None = None) -> None:
+    Parameters
+    ----------
+    labels : by the names of attributes
+    known : the attributes of the rules; one that a rule uses may have no title there
+    """
+
+    def __init__(
+        self,
+        labels: Mapping[str, Label] | None = None,
+        known: Mapping[str, Attribute] | None = None,
+    ) -> None:
         self._labels = dict(labels or {})
+        self._known = known or {}
 
     @classmethod
     def of(cls, labels: Labels | None, known: Mapping[str, Attribute]) -> "Wording":
@@ -109,20 +111,44 @@ class Wording:
             for value in label.values:
                 known[name].position(value)  # raises where there is no such value
             checked[name] = label
-        return cls(checked)
+        return cls(checked, known)
 
     def name(self, attribute: Attribute) -> str:
-        """Return the name of an attribute."""
+        """Return what an attribute is called: its label, else its title, else its name."""
         label = self._labels.get(attribute.name)
-        return attribute.name if label is None or label.name is None else label.name
+        if label is not None and label.name is not None:
+            return label.name
+        return self._known.get(attribute.name, attribute).title or attribute.name
+
+    def with_unit(self, attribute: Attribute, text: str) -> str:
+        """Return the text of a number or of an interval with the unit of its attribute, if any."""
+        label = self._labels.get(attribute.name)
+        unit = None if label is None else label.unit
+        unit = unit or self._known.get(attribute.name, attribute).unit
+        return f"{text} {unit}" if unit else text
 
     def value(self, attribute: Attribute, value: Hashable) -> str:
-        """Return the text of a value, with its unit."""
+        """Return the text of a value, a number or an interval with its unit."""
         label = self._labels.get(attribute.name)
         if label is not None and value in label.values:
             return label.values[value]
-        text = plain_text(value)
-        return text if label is None or label.unit is None else f"{text} {label.unit}"
+        text, scale = plain_text(value), attribute.scale
+        is_interval = scale is not None and not scale.names and bool(scale.cuts)
+        return self.with_unit(attribute, text) if is_interval or is_number(value) else text
+
+    def plain_value(self, attribute: Attribute, value: Any) -> str:
+        """Return the plain value of an input: of its domain, a number, or "unknown"."""
+        if value in attribute:
+            return self.value(attribute, value)
+        if is_missing(value):
+            return "unknown"
+        if not is_number(value):
+            return show_value(value)
+        return self.with_unit(attribute, exact_text(float(as_floats([value])[0])))
+
+    def equation(self, attribute: Attribute, value: Hashable) -> str:
+        """Return the text of an attribute and its value, such as ``credit history = bad``."""
+        return f"{self.name(attribute)} = {self.value(attribute, value)}"
 
     def domain(self, attribute: Attribute) -> tuple[str, ...]:
         """Return the texts of all values of an attribute."""
@@ -195,7 +221,7 @@ class Wording:
             return ""
         ranges = scale.ranges(attribute.isin(values).mask)
         text = " or ".join(bounds_text(bounds_of(*limits)) for limits in ranges)
-        return f"{text} {label.unit}" if text and label is not None and label.unit else text
+        return self.with_unit(attribute, text) if text else text
 
     def value_list(
         self, attribute: Attribute, values: Sequence[Hashable], limit: int | None, last: str = "or"

@@ -122,15 +122,14 @@ class TextWriter(Outline):
         """Yield which rules clash, and which values each of them limits."""
         name = self.wording.name(clash.attribute)
         groups, other_groups = self.split(clash.groups)
-        texts = [rule_numbers_text([number - 1 for number in group]) for group in groups]
+        texts = [rule_numbers_text(group) for group in groups]
         texts += [f"{len(other_groups)} more such groups"] * (len(other_groups) > 0)
         yield f"No value of {name} is left fully possible by {', nor by '.join(texts)}."
         bounds, other_bounds = self.split(clash.bounds)
         for bound in bounds:
             says = self.wording.values_sentence(clash.attribute, bound.values, self.limit)
             rules = [
-                f"rule {n} ({clash.rules[n - 1].line(self.limit)})"
-                for n in bound.rules[: self.limit]
+                f"rule {n} ({clash.rules[n].line(self.limit)})" for n in bound.rules[: self.limit]
             ]
             left = len(bound.rules) - len(rules)
             rules += [f"{left} more rules"] * (left > 0)

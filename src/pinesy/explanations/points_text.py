@@ -13,7 +13,7 @@ import numpy as np
 
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.evidence.unseen_values import without_unseen
-from pinesy.explanations.labels import list_text, number_text, plain_value_text
+from pinesy.explanations.labels import Wording, list_text, number_text
 from pinesy.explanations.sample import Sample
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import CardLine, CardScores, ScoreCard, conjunction_text
@@ -23,7 +23,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import Premise
-from pinesy.rules.syntax.writer import format_name, show_value
+from pinesy.rules.syntax.writer import show_value
 
 
 class LineOnSample(NamedTuple):
@@ -173,7 +173,11 @@ def _points_of_value(sample: Sample, point_sum: PointSum) -> PointsGiven | None:
 
 
 def points_lines(
-    sample: Sample, plain_values: Mapping[str, Any], value: Hashable, limit: int | None
+    sample: Sample,
+    plain_values: Mapping[str, Any],
+    value: Hashable,
+    limit: int | None,
+    wording: Wording,
 ) -> Iterator[str]:
     """Yield the points of all classes, then the rules of the first two and of one more class.
 
@@ -183,6 +187,7 @@ def points_lines(
     plain_values : the plain values of inputs, by name
     value : the class whose rules are listed whatever its points
     limit : the maximum number of rules to list for a class, most points first; of classes to name
+    wording : what attributes and values are called
     """
     points = points_given(sample)
     if not points:
@@ -194,7 +199,7 @@ def points_lines(
     yield f"Points: {', '.join(texts)}{_lead_text(sample, points)}."
     for value_points in points:
         if value_points in points[:2] or value_points.value == value:
-            yield from _value_lines(value_points, plain_values, limit)
+            yield from _value_lines(value_points, plain_values, limit, wording)
 
 
 def _lead_text(sample: Sample, points: list[PointsGiven]) -> str:
@@ -212,12 +217,12 @@ def _lead_text(sample: Sample, points: list[PointsGiven]) -> str:
 
 
 def _value_lines(
-    points: PointsGiven, plain_values: Mapping[str, Any], limit: int | None
+    points: PointsGiven, plain_values: Mapping[str, Any], limit: int | None, wording: Wording
 ) -> Iterator[str]:
     value, lines = f"for {show_value(points.value)}", points.lines
     most = len(lines) if limit is None or len(lines) <= limit + 1 else limit
     for line in lines[:most]:
-        yield f"  {_line_text(line, value, plain_values)}"
+        yield f"  {_line_text(line, value, plain_values, wording)}"
     left = lines[most:]
     if left:
         total = sum(line.points if line.expected is None else line.expected for line in left)
@@ -226,11 +231,13 @@ def _value_lines(
         yield f"  +{points.start} {value}: at the start"
 
 
-def _line_text(line: LineOnSample, value: str, plain_values: Mapping[str, Any]) -> str:
+def _line_text(
+    line: LineOnSample, value: str, plain_values: Mapping[str, Any], wording: Wording
+) -> str:
     """Return what a line gives, and why: its premise, and what is given of its inputs."""
     inputs = dict.fromkeys(p.attribute for p in line.premise.propositions)
     texts = [
-        f"{format_name(a.name)} is {plain_value_text(a, plain_values[a.name])}"
+        f"{wording.name(a)} is {wording.plain_value(a, plain_values[a.name])}"
         for a in inputs
         if a.name in plain_values and not (line.unknown and a in line.unknown)
     ]
@@ -248,6 +255,6 @@ def _line_text(line: LineOnSample, value: str, plain_values: Mapping[str, Any]) 
             f"possible at {number_text(line.possible)}, certain at {number_text(line.certain)}"
         )
         return f"{text}: {degrees} ({line.points} if it holds, 0 if not)"
-    names = list_text([format_name(a.name) for a in line.unknown])
+    names = list_text([wording.name(a) for a in line.unknown])
     texts.append(f"{names} {'is' if len(line.unknown) == 1 else 'are'} not known")
     return f"{text}: {', '.join(texts)} ({line.points} if it holds, 0 if not)"

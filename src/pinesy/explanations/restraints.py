@@ -1,20 +1,19 @@
 """Rules that limit the possibility of a value, and rules that clash: they leave no value at 1."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from pinesy.explanations.decision import SHOWN, Decision
 from pinesy.explanations.justification import Triplet, causes
-from pinesy.explanations.labels import number_text
+from pinesy.explanations.labels import Wording, number_text
 from pinesy.explanations.sample import ComputedOnce, Sample
 from pinesy.rulebase.attaining_rules import attaining_rules
 from pinesy.rulebase.clashes import clashing_groups
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.rule import Rule
-from pinesy.rules.syntax.writer import equation_text
 
 #: The maximum length of a rule in a text; propositions are omitted and counted until it fits.
 LINE = 160
@@ -43,7 +42,7 @@ class LimitingDegree:
     degree: float
 
     def __str__(self) -> str:
-        statement = equation_text(self.attribute.name, self.value)
+        statement = Wording().equation(self.attribute, self.value)
         return f"{statement} has possibility {number_text(self.degree)}"
 
 
@@ -54,7 +53,7 @@ class Restraint:
     Attributes
     ----------
     attribute, value, degree : the attribute, the value, and its possibility
-    number : the number of the rule in its set, from 1
+    number : the number of the rule in the rule base
     rule : Rule
     by : ``"premise"`` if the bound is the degree ``lambda`` of the premise (for a value inside the
         conclusion) or ``rho`` of its negation (outside); ``"s"`` or ``"r"`` if it is that parameter
@@ -76,7 +75,7 @@ class Restraint:
         cause = (
             f"{premise} has possibility" if self.by == "premise" else f"its parameter {self.by} is"
         )
-        statement, degree = equation_text(self.attribute.name, self.value), number_text(self.degree)
+        statement, degree = Wording().equation(self.attribute, self.value), number_text(self.degree)
         rule = f"rule {self.number} ({rule_text(self.rule)})"
         return f"{statement} is possible at {degree} at most, because of {rule}: {cause} {degree}"
 
@@ -145,14 +144,14 @@ class Clash:
     groups : the numbers of rules that clash: single rules, else pairs, else a larger group (see
         `clashing_groups`)
     bounds : for all values, the rules that bound them and at which degree
-    rules : the rules of the set, which numbers count from 1
+    rules : the rules of the set, by their numbers in the rule base
     """
 
     attribute: Attribute
     contradiction: float
     groups: tuple[tuple[int, ...], ...]
     bounds: tuple[BoundedValues, ...]
-    rules: tuple[Rule, ...]
+    rules: Mapping[int, Rule]
 
 
 def clashes_of(sample: Sample) -> tuple[Clash, ...]:
@@ -167,17 +166,19 @@ def clashes_of(sample: Sample) -> tuple[Clash, ...]:
 
 def _clash(sample: Sample, rule_set: RuleSet) -> Clash:
     """Return the clash of a rule set that leaves no value at 1."""
-    bounds = sample.bounds(rule_set.output.name)
+    name = rule_set.output.name
+    bounds = sample.bounds(name)
+    numbers = [sample.plan.rule_number(name, j) for j in range(len(rule_set))]
     degrees = bounds.min(axis=1)  # [eq:pistarbxu]
     values_by_bound: dict[tuple[float, tuple[int, ...]], list[Hashable]] = {}
     for value, degree, row in zip(rule_set.output.domain, degrees.tolist(), bounds, strict=True):
-        rules = tuple(j + 1 for j in attaining_rules(row, degree))
+        rules = tuple(numbers[j] for j in attaining_rules(row, degree))
         values_by_bound.setdefault((degree, rules), []).append(value)
     groups = clashing_groups(np.unique(bounds < 1.0, axis=0))
     return Clash(
         rule_set.output,
         1.0 - float(degrees.max()),
-        tuple(tuple(j + 1 for j in group) for group in groups),
+        tuple(tuple(numbers[j] for j in group) for group in groups),
         tuple(BoundedValues(tuple(values), *key) for key, values in values_by_bound.items()),
-        rule_set.rules,
+        dict(zip(numbers, rule_set.rules, strict=True)),
     )

@@ -144,6 +144,7 @@ class SamplePlan:
     attributes : these inputs and the outputs of the rule sets, by name
     slices : the columns of each of the inputs in a row of degrees, by name
     tables : the arrays of each rule set (`RuleTable`), by the name of its output
+    rule_number : `Cascade.rule_number`
     cells : for each input, by name, the partition of its domain into values that the rules do not
         distinguish
     """
@@ -155,10 +156,12 @@ class SamplePlan:
         names = {a.name for s in needed for a in s.inputs}
         self.all_inputs = {a.name: a for a in cascade.inputs}
         self.inputs = tuple(a for a in cascade.inputs if a.name in names)
-        self.attributes = {a.name: a for a in (*self.inputs, *(s.output for s in needed))}
+        names_in_order = (*(a.name for a in self.inputs), *self.rule_sets)
+        self.attributes = {name: cascade.attributes[name] for name in names_in_order}
         self.slices = column_slices(self.inputs)
         self.tables = ComputedOnce(lambda name: rule_table(self.rule_sets[name]))
         self.cells = ComputedOnce(self._cells)
+        self.rule_number = cascade.rule_number
 
     def _cells(self, name: str) -> Partition:
         rules = (rule for rule_set in self.rule_sets.values() for rule in rule_set.rules)

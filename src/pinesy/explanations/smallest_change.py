@@ -41,7 +41,7 @@ from pinesy.explanations.change_search import (
 )
 from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.json_form import plain_value
-from pinesy.explanations.labels import number_text, number_texts, plain_value_text
+from pinesy.explanations.labels import Wording, number_text, number_texts
 from pinesy.explanations.restraints import restraints_on, rule_text
 from pinesy.explanations.sample import infer_row
 from pinesy.rulebase.cascade import Cascade
@@ -52,7 +52,7 @@ from pinesy.rules.numbers import Scale, as_floats, is_number
 from pinesy.rules.partition import Partition
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Premise
-from pinesy.rules.syntax.writer import equation_text, format_name, show_value
+from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import degrees_by_name
 from pinesy.transforms import antipignistic_inverse
 
@@ -130,7 +130,10 @@ class Change:
 
     def __str__(self) -> str:
         inputs = [self._input_text(name) for name in self.readings]
-        wins = f"{format_name(self.attribute.name)} would be {show_value(self.value)}"
+        wording = Wording()
+        wins = (
+            f"{wording.name(self.attribute)} would be {wording.value(self.attribute, self.value)}"
+        )
         smaller = "a smaller change" if self.mode == "smallest" else "a change of fewer inputs"
         notes = [] if self.exact else [f"there may be {smaller}"]
         if not self.decides:
@@ -151,7 +154,8 @@ class Change:
             fallen = sorted((u for u in old if new[u] < old[u]), key=lambda u: -old[u])
             changes = [f"of {show_value(u)}: {_arrow(old[u], new[u])}" for u in fallen]
         degrees = f"possibility {', '.join(first_few(changes, 'values'))}"
-        return f"{format_name(name)} were read as {show_value(value)}{rather} ({degrees})"
+        called = Wording().name(self.old[name].attribute)
+        return f"{called} were read as {show_value(value)}{rather} ({degrees})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: ``old`` and ``new`` have the degrees of changed inputs."""
@@ -206,21 +210,26 @@ class Replacement:
     @property
     def to(self) -> str:
         """The new values in words, such as ``below 126`` or ``no``."""
+        return self.words(Wording())
+
+    def words(self, wording: Wording) -> str:
+        """Return the new values in words, with labels."""
         if self.bounds:
-            return bounds_text(self.bounds)
-        return " or ".join(first_few([show_value(v) for v in self.values], "values"))
+            return wording.with_unit(self.attribute, bounds_text(self.bounds))
+        texts = [wording.value(self.attribute, v) for v in self.values]
+        return " or ".join(first_few(texts, "values"))
 
     def __str__(self) -> str:
         is_named = self.attribute.scale is not None and self.attribute.scale.names
         names = " or ".join(show_value(v) for v in self.values) + "; " if is_named else ""
         if not isinstance(self.now, Possibility):
-            now = plain_value_text(self.attribute, self.now)
+            now = Wording().plain_value(self.attribute, self.now)
         elif self.now.is_best.all():
             now = "unknown"
         else:
             most = [show_value(value) for value in self.now.best_values]
             now = f"most possible: {' or '.join(first_few(most, 'values'))}"
-        return f"{format_name(self.attribute.name)} were {self.to} ({names}now {now})"
+        return f"{Wording().name(self.attribute)} were {self.to} ({names}now {now})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values and bounds as plain data; ``now`` is None where no value is known."""
@@ -632,7 +641,7 @@ def _unreachable_error(
     decision: Decision, index: int, request: ChangeRequest, proven: bool
 ) -> UnreachableError:
     """Return the error that explains why no change makes a value win, or that none was found."""
-    statement = equation_text(decision.output.name, decision.output.domain[index])
+    statement = Wording().equation(decision.output, decision.output.domain[index])
     changes = "values" if request.mode == "values" else "readings"
     if len(request.free) < len(decision.program.inputs):
         changes += f" of {' and '.join(first_few(request.free, 'inputs'))}"
@@ -705,7 +714,9 @@ def _dominating_rival(decision: Decision, index: int) -> str:
     rival = show_value(decision.output.domain[nearest])
     if not differs[nearest].any():
         return f"no rule distinguishes it from {rival}, which is always as possible"
-    texts = [f"rule {j + 1} ({rule_text(rules[j])})" for j in np.flatnonzero(differs[nearest])]
+    name, number = decision.output.name, decision.plan.rule_number
+    indices = np.flatnonzero(differs[nearest]).tolist()
+    texts = [f"rule {number(name, j)} ({rule_text(rules[j])})" for j in indices]
     return (
         f"{rival} is always as possible; where a rule distinguishes them, {rival} is not less "
         f"possible: {' and '.join(first_few(texts, 'rules'))}"

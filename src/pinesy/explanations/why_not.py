@@ -9,7 +9,7 @@ from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
 from pinesy.explanations.json_form import plain_value
-from pinesy.explanations.labels import number_texts
+from pinesy.explanations.labels import Wording, number_texts
 from pinesy.explanations.points_text import card_evidence, points_lines
 from pinesy.explanations.restraints import (
     MAX_RESTRAINTS,
@@ -28,7 +28,7 @@ from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.rules.syntax.writer import equation_text, show_value
+from pinesy.rules.syntax.writer import show_value
 
 
 def why_not(
@@ -92,7 +92,7 @@ def why_not(
         cut,
         smallest,
         obstacle,
-        tuple(points_lines(decision, decision.plain_values, value, SHOWN)),
+        tuple(points_lines(decision, decision.plain_values, value, SHOWN, Wording())),
     )
 
 
@@ -134,7 +134,7 @@ class WhyNot:
         return tuple(r for r in self.restraints if r.attribute == self.attribute)
 
     def __str__(self) -> str:
-        statement = equation_text(self.attribute.name, self.value)
+        statement = Wording().equation(self.attribute, self.value)
         winners = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
         degree, top = number_texts(self.degree, float(self.result.degrees.max()))
         lines = [f"{statement} has possibility {degree}; the highest is {top}, of {winners}"]

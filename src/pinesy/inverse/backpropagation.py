@@ -4,7 +4,7 @@
 reversed rules (`BackwardPass`), and searches others where these do not give the targets.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -162,7 +162,7 @@ class Backpropagation:
         they were given, else the last value of each domain first.
         """
         self._check_single("most_specific()")
-        _check_parameters(self._pass.back.sets.values())
+        _check_parameters(self._pass.back.cascade, self._pass.back.sets)
         if not self.solved:
             raise InconsistentSystemError(
                 f"there are no target inputs to make more specific ({self._state}); see .conflicts",
@@ -327,15 +327,15 @@ class Backpropagation:
         }
 
 
-def _check_parameters(sets: Iterable[RuleSet]) -> None:
+def _check_parameters(cascade: Cascade, sets: Mapping[str, RuleSet]) -> None:
     """Raise `DegreeError` where a parameter is 1: ``F^down`` may have no normalised inputs.
 
     See the second item of [prop:SOLOMEGA].
     """
     wrong = [
-        f"rule {number} on {rule_set.output.name!r} ({rule})"
-        for rule_set in sets
-        for number, rule in enumerate(rule_set.rules, 1)
+        f"rule {cascade.rule_number(name, index)} ({rule})"
+        for name, rule_set in sets.items()
+        for index, rule in enumerate(rule_set.rules)
         if max(rule.s, rule.r) == 1.0
     ]
     if wrong:

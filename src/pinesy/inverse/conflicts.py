@@ -29,7 +29,7 @@ SHOWN = 4
 
 @dataclass(frozen=True)
 class ConflictingRule:
-    """A rule in a conflict: its output, its number from 1, and its cached texts."""
+    """A rule in a conflict: its output, its number in the rule base, and its cached texts."""
 
     output: str
     number: int
@@ -74,12 +74,12 @@ class Conflict:
 
     @cached_property
     def rules(self) -> tuple[tuple[str, int, str], ...]:
-        """The rules that conflict: output, number from 1, full text."""
+        """The rules that conflict: output, number in the rule base, full text."""
         return tuple((c.output, c.number, c.text) for c in self.conflicting)
 
     def __str__(self) -> str:
         where = "" if self.row is None else f"row {self.row}: "
-        lines = [f"  rule {c.number} on {c.output}: {c.short}" for c in self.conflicting[:SHOWN]]
+        lines = [f"  rule {c.number}: {c.short}" for c in self.conflicting[:SHOWN]]
         left = len(self.conflicting) - len(lines)
         omitted = [f"  and {left} more rules"] * (left > 0)
         return "\n".join([f"{where}{self.message}", *lines, *omitted])
@@ -171,9 +171,9 @@ class TracedSample:
 def _conflicting_rules(back: Reversal) -> dict[RuleKey, ConflictingRule]:
     """Return all rules by key, cached with their texts."""
     return {
-        (name, number): ConflictingRule(name, number, rule)
+        (name, index + 1): ConflictingRule(name, back.cascade.rule_number(name, index), rule)
         for name, rule_set in back.sets.items()
-        for number, rule in enumerate(rule_set.rules, 1)
+        for index, rule in enumerate(rule_set.rules)
     }
 
 
@@ -267,7 +267,8 @@ def _low_premise_conflict(
         name,
         [(name, j + 1), *others],
         needed - float(have),
-        f"rule {j + 1} on {name!r} needs {premise_text} possible at {needed:g}; {text} {have:g}",
+        f"rule {back.cascade.rule_number(name, j)} needs {premise_text} possible at {needed:g}; "
+        f"{text} {have:g}",
     )
 
 
@@ -285,7 +286,7 @@ def _high_premises(traced: TracedSample) -> Iterator[Conflict]:
                 parts = back.sets[name].rules[j].premise.propositions
                 targeted = [p.attribute.name for p in parts if p.attribute.name in back.targets]
                 upper, have, key = float(bounds[j]), float(degrees[j]), (name, j + 1)
-                rule = f"rule {j + 1} on {name!r}"
+                rule = f"rule {back.cascade.rule_number(name, j)}"
                 if targeted:
                     target = f"the target of {targeted[0]!r}"
                     text = f"{rule} allows {upper:g}, but {target} makes it {have:g}"

@@ -511,7 +511,8 @@ class Audit(TableReport):
         return sorted(violations, key=lambda violation: (-violation.nabla, violation.support))
 
     def _blame(self, name: str, i: int) -> Blame:
-        return self.sets[name].blame(i, self._batch.targets[name].distribution(i))
+        first = self.cascade.rule_number(name, 0)
+        return self.sets[name].blame(i, self._batch.targets[name].distribution(i), first)
 
     def equations(self, sample: int) -> dict[str, EquationSystem]:
         """Return the equation system of a sample, for each rule set."""
@@ -603,7 +604,8 @@ class Audit(TableReport):
                 return None, None, f"{start}, most by its start (+{points} for {show_value(best)})"
         index = self._limiting_rule(judge, name, i, evidence)
         rule = judge[name].rules[index]
-        return index + 1, str(rule), f"{start}, by rule {index + 1}, {short(rule)}"
+        number = judge.rule_number(name, index)
+        return number, str(rule), f"{start}, by rule {number}, {short(rule)}"
 
     def _limiting_rule(self, judge: Cascade, name: str, i: int, evidence: Evidence) -> int:
         """Return the index of the first rule that keeps the possibility of a label down."""

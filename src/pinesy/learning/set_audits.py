@@ -54,7 +54,7 @@ class Blame:
     support : the possibility that the rules, taken as certain, give to the values with target 1
     values : the values of the cell that attains `nabla`
     target : their target possibility
-    rule : the number, from 1, of the rule that comes nearest to it (the first such)
+    rule : the number in the rule base of the rule that comes nearest to it (the first such)
     text : that rule
     side : whether the values lie in the rule's conclusion or in its complement
     degree : the possibility of its premise (in the conclusion) or of the negation (outside)
@@ -175,8 +175,11 @@ class SetAudit:
         domain, inside = self.rule_set.output.domain, self.rule_set.partition.cell_of == cell
         return tuple(domain[i] for i in np.flatnonzero(inside))
 
-    def blame(self, sample: int, target: FloatArray) -> Blame:
-        """Return where a sample with a target distribution contradicts the rules."""
+    def blame(self, sample: int, target: FloatArray, first: int = 1) -> Blame:
+        """Return where a sample with a target distribution contradicts the rules.
+
+        The first rule of the set has the number `first`.
+        """
         cell, rule, limit = int(self.cell[sample]), int(self.rule[sample]), None
         if self.support[sample] < 1.0:
             limit = int(self.limit[sample]) // 2
@@ -186,11 +189,11 @@ class SetAudit:
             support=float(self.support[sample]),
             values=self.values(cell),
             target=float(target[self.rule_set.partition.cell_of == cell].max()),
-            rule=rule + 1,
+            rule=first + rule,
             text=str(self.rule_set.rules[rule]),
             side="conclusion" if self.inside[sample] else "complement",
             degree=float(self.degree[sample]),
-            limit=None if limit is None else limit + 1,
+            limit=None if limit is None else first + limit,
             limit_text=None if limit is None else str(self.rule_set.rules[limit]),
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, cast, overload, runtime_checkable
 
@@ -19,6 +20,7 @@ from pinesy.rulebase.clashes import check_data
 from pinesy.rulebase.renaming import expand_indices, rename_sets
 from pinesy.rulebase.rule_set import RuleSet, declaration_order, topological_order
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.definitions import Defined
 from pinesy.rules.propositions import Proposition
 from pinesy.semantics.elimination import LARGEST
 from pinesy.semantics.semantics import Other, Semantics, as_semantics
@@ -37,7 +39,8 @@ class Cascade:
     *parts : RuleSet or Cascade
         In any order; the attributes' names chain them. Equal rule sets count once.
     attributes : iterable of Attribute
-        Attributes that are declared though no rule uses them.
+        Attributes that are declared though no rule uses them. Of equal attributes with other
+        titles, the first title counts.
 
     Examples
     --------
@@ -98,17 +101,59 @@ class Cascade:
         """All attributes by name: those in rules, their factors, and those only declared."""
         return MappingProxyType(self._attributes)
 
+    def rule_number(self, output: str, index: int) -> int:
+        """Return the number of a rule in the rule base: "rule 7" is the seventh of ``str(self)``.
+
+        A rule of a formula has the number of the first rule that the formula stands in.
+
+        Parameters
+        ----------
+        output : the name of the attribute that the rule concludes on
+        index : of the rule in its set, from 0
+
+        Examples
+        --------
+        >>> from pinesy.problems import addition
+        >>> rules = addition(1)
+        >>> [(s.output.name, rules.rule_number(s.output.name, 0)) for s in rules.rule_sets]
+        [('c_1', 1), ('w_1', 21), ('y_1', 22), ('y_0', 32)]
+        """
+        first = self.first_numbers.get(output)
+        return self._formula_numbers[output] if first is None else first + index
+
+    @cached_property
+    def first_numbers(self) -> Mapping[str, int]:
+        """The number of the first rule of each stated rule set, by the name of its output."""
+        starts = accumulate(map(len, self.stated), initial=1)
+        return {s.output.name: start for s, start in zip(self.stated, starts, strict=False)}
+
+    @cached_property
+    def _formula_numbers(self) -> dict[str, int]:
+        """The number of the first rule that each formula stands in, by the name of its output."""
+        numbers: dict[str, int] = {}
+        for rule_set in self.stated:
+            for index, rule in enumerate(rule_set.rules):
+                number = self.rule_number(rule_set.output.name, index)
+                waiting = [p.attribute for p in rule.premise.propositions]
+                for attribute in waiting:  # grows in the loop
+                    if isinstance(attribute, Defined) and attribute.name not in numbers:
+                        numbers[attribute.name] = number
+                        premises = (r.premise.propositions for r in attribute.rules)
+                        waiting += [p.attribute for premise in premises for p in premise]
+        return numbers
+
     @cached_property
     def inputs(self) -> tuple[Attribute, ...]:
         """The attributes that premises use and no rule concludes on."""
-        names = {a.name: a for s in self._rule_sets for a in s.inputs}
-        return tuple(a for name, a in names.items() if name not in self.sets)
+        names = dict.fromkeys(a.name for s in self._rule_sets for a in s.inputs)
+        return tuple(self._attributes[name] for name in names if name not in self.sets)
 
     @cached_property
     def outputs(self) -> tuple[Attribute, ...]:
         """The attributes that rules conclude on and no premise uses."""
         names = {a.name for s in self._rule_sets for a in s.inputs}
-        return tuple(s.output for s in self._rule_sets if s.output.name not in names)
+        outputs = [s.output.name for s in self._rule_sets]
+        return tuple(self._attributes[name] for name in outputs if name not in names)
 
     def __getitem__(self, name: str | Attribute) -> RuleSet:
         """Return the rule set that concludes on an attribute."""
@@ -308,7 +353,7 @@ class Cascade:
             correct results
         lines : the line numbers of the samples, for messages; by default their rows from 0
         """
-        report = check(self.order, self._attributes, self.compile().code)
+        report = check(self.order, self._attributes, self.compile().code, self.rule_number)
         if evidence is None:
             return report
         known = {s.output.name: s.output for s in self.order}
@@ -319,7 +364,9 @@ class Cascade:
         rows = evidence_rows(self, evidence, program.inputs)
         checked_targets = read_targets(by_output, known, rows.n, is_batch=rows.is_batch)
         return report.on(
-            check_data(self.order, rows, program, tracer, checked_targets), self.sets, lines
+            check_data(self.order, rows, program, tracer, checked_targets, self.rule_number),
+            self,
+            lines,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -364,6 +411,7 @@ def _attributes_by_name(
 ) -> dict[str, Attribute]:
     """Return all attributes by name: those in rules, their factors, and those only declared."""
     attributes: dict[str, Attribute] = {}
+    titled: dict[str, Attribute] = {}
     waiting = [a for s in rule_sets for a in (*s.inputs, s.output)] + list(declared)
     for attribute in waiting:
         if not isinstance(attribute, Attribute):
@@ -374,8 +422,11 @@ def _attributes_by_name(
                 f"two attributes have the name {attribute.name!r} but other domains: {known!r} "
                 f"and {attribute!r}; rename one"
             )
+        if known is not attribute and (attribute.title or attribute.unit):
+            first = titled.get(attribute.name, known)
+            titled[attribute.name] = attribute.with_title(first.title, first.unit)
         waiting.extend(a for a in attribute.factors if attributes.get(a.name) is not a)
-    return attributes
+    return attributes | titled
 
 
 @cached_on_owner

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import product
 from operator import or_
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pinesy._common.reports import printed_html
 from pinesy.engine.code import Code
 from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, circuit_of
 from pinesy.rulebase.clashes import DataCheck, RulePairs
-from pinesy.rulebase.exactness import upper_bounds
+from pinesy.rulebase.exactness import RuleNumber, upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
@@ -83,17 +83,17 @@ class Report:
     data: DataCheck | None = None
 
     def on(
-        self, data: DataCheck, sets: Mapping[str, RuleSet], lines: Sequence[int] | None = None
+        self, data: DataCheck, rules: "NumberedRules", lines: Sequence[int] | None = None
     ) -> "Report":
         """Return the report with results on samples; rules that clash become warnings."""
         findings = []
         for clash in data.clashes:
             where = f"row {clash.row}" if lines is None else f"line {lines[clash.row]}"
-            indices = [number - 1 for number in clash.rules]
-            verb = "clash" if len(indices) > 1 else "excludes every value"
-            texts = "; ".join(f"'{sets[clash.name].rules[j]}'" for j in indices[:MAX_SHOWN])
+            verb = "clash" if len(clash.rules) > 1 else "excludes every value"
+            clashing, first = rules.sets[clash.name].rules, rules.rule_number(clash.name, 0)
+            texts = "; ".join(f"'{clashing[n - first]}'" for n in clash.rules[:MAX_SHOWN])
             of = f"{clash.count} of {data.samples} samples"
-            message = f"{rule_numbers_text(indices)} {verb} on {of}, such as {where}: {texts}"
+            message = f"{rule_numbers_text(clash.rules)} {verb} on {of}, such as {where}: {texts}"
             subject = f"rules on {clash.name!r}"
             findings.append(Finding("warning", "contradiction", subject, message))
         return Report((*findings, *self.findings), self.cost, data)
@@ -127,16 +127,32 @@ class Report:
     _repr_html_ = printed_html
 
 
-def check(rule_sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], code: Code) -> Report:
+class NumberedRules(Protocol):
+    """Rule sets by the names of their outputs, and the numbers of their rules: a `Cascade`."""
+
+    sets: Mapping[str, RuleSet]
+
+    def rule_number(self, output: str, index: int) -> int:
+        """Return the number of a rule."""
+
+
+def check(
+    rule_sets: Sequence[RuleSet],
+    attributes: Mapping[str, Attribute],
+    code: Code,
+    rule_number: RuleNumber,
+) -> Report:
     """Return the report on rule sets (see `Cascade.check`)."""
     findings = list(_find_unused_attributes(rule_sets, attributes))
     stated = [s for s in rule_sets if s.output.formula is None]
     for find, rule_set in product(CHECKS, stated):
         where = f"rules on {rule_set.output.name!r}"
-        findings += [Finding(level, kind, where, text) for level, kind, text in find(rule_set)]
+        first = rule_number(rule_set.output.name, 0)
+        remarks = find(rule_set, first)
+        findings += [Finding(level, kind, where, text) for level, kind, text in remarks]
     findings += [
         Finding("note", "upper bound", f"attribute {name!r}", f"{BOUND}, as {reason}")
-        for name, reason in upper_bounds(rule_sets)
+        for name, reason in upper_bounds(rule_sets, rule_number)
     ]
     findings.sort(key=lambda f: f.level != "warning")
     partitions = [s.partition for s in rule_sets]
@@ -164,7 +180,7 @@ def _find_unused_attributes(
             yield Finding("warning", "unused attribute", f"attribute {name!r}", message)
 
 
-def _find_shared_cells(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_shared_cells(rule_set: RuleSet, _first: int = 1) -> Iterator[Remark]:
     """Find values in the same cell, which always have the same degree."""
     if len(rule_set.partition) == len(rule_set.output.domain):
         return
@@ -173,7 +189,7 @@ def _find_shared_cells(rule_set: RuleSet) -> Iterator[Remark]:
             yield "note", "one cell", f"no rule tells the values {format_subset(cell)} apart"
 
 
-def _find_bounded_values(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_bounded_values(rule_set: RuleSet, _first: int = 1) -> Iterator[Remark]:
     """Find values whose degree is always below 1, or always 1, whatever the inputs."""
     if not any(
         1.0 in (rule.s, rule.r)
@@ -216,7 +232,7 @@ def _term_range(rule: Rule, inside: int) -> tuple[float, float]:
     return (1.0, 1.0) if never else (rule.r, rule.r if always else 1.0)
 
 
-def _find_unconcluded_values(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_unconcluded_values(rule_set: RuleSet, _first: int = 1) -> Iterator[Remark]:
     """Find values in no conclusion: they are possible only as far as all premises may fail."""
     concluded = reduce(or_, (rule.conclusion.mask for rule in rule_set.rules))
     left = Proposition(rule_set.output, rule_set.output.full & ~concluded)
@@ -224,9 +240,9 @@ def _find_unconcluded_values(rule_set: RuleSet) -> Iterator[Remark]:
         yield "note", "unconcluded", f"the values {format_subset(left.values)} are in no conclusion"
 
 
-def _find_trivial_parts(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_trivial_parts(rule_set: RuleSet, first: int = 1) -> Iterator[Remark]:
     """Find premises that hold always or never, conclusions and rules that exclude nothing."""
-    for number, rule in enumerate(rule_set.rules, 1):
+    for number, rule in enumerate(rule_set.rules, first):
         if rule.conclusion.mask == rule_set.output.full:
             message = f"rule {number}: its conclusion leaves every value of the domain"
             yield "warning", "trivial conclusion", message
@@ -242,16 +258,16 @@ def _find_trivial_parts(rule_set: RuleSet) -> Iterator[Remark]:
             yield "warning", "says nothing", f"rule {number} says nothing: s = r = 1"
 
 
-def _find_duplicates(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_duplicates(rule_set: RuleSet, first: int = 1) -> Iterator[Remark]:
     """Find rules with the same premise and conclusion."""
     first_number: dict[object, int] = {}
-    for number, rule in enumerate(rule_set.rules, 1):
-        first = first_number.setdefault(_rule_key(rule), number)
-        if first != number:
-            other = rule_set.rules[first - 1]
+    for number, rule in enumerate(rule_set.rules, first):
+        same_number = first_number.setdefault(_rule_key(rule), number)
+        if same_number != number:
+            other = rule_set.rules[same_number - first]
             equal = (rule.s, rule.r) == (other.s, other.r)
             same = "the same" if equal else "the same up to parameters"
-            message = f"rules {first} and {number} are {same}: 'iff {rule.premise} then ...'"
+            message = f"rules {same_number} and {number} are {same}: 'iff {rule.premise} then ...'"
             yield "warning", "duplicate", message
 
 
@@ -260,7 +276,7 @@ def _rule_key(rule: Rule) -> object:
     return frozenset(rule.premise.propositions), rule.conclusion
 
 
-def _find_redundant_rules(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_redundant_rules(rule_set: RuleSet, first: int = 1) -> Iterator[Remark]:
     """Find rules that never change a result."""
     kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     n = len(rule_set)
@@ -271,7 +287,7 @@ def _find_redundant_rules(rule_set: RuleSet) -> Iterator[Remark]:
     for j in _redundant_rules(kind):
         if twice[_rule_key(rule_set.rules[j])] > 1:
             continue  # reported as a duplicate: one of the two has to stay
-        message = f"rule {j + 1} changes nothing beside the others: '{rule_set.rules[j]}'"
+        message = f"rule {first + j} changes nothing beside the others: '{rule_set.rules[j]}'"
         yield "warning", "redundant", message
 
 
@@ -285,7 +301,7 @@ def _redundant_rules(kind: RuleSetStructure) -> tuple[int, ...]:
         return tuple(np.flatnonzero(redundant.all(axis=0)).tolist())
 
 
-def _find_conflicts(rule_set: RuleSet) -> Iterator[Remark]:
+def _find_conflicts(rule_set: RuleSet, first: int = 1) -> Iterator[Remark]:
     """Find pairs of rules whose premises are compatible and whose conclusions are disjoint.
 
     It takes one union of sets of rules for each value of a subset, up to `PAIRS_WORK`.
@@ -294,7 +310,7 @@ def _find_conflicts(rule_set: RuleSet) -> Iterator[Remark]:
     pairs = RulePairs(rules)
     for i, others in pairs:
         if pairs.work * (len(rules) + FIXED_WORK) > PAIRS_WORK:
-            which = f"only pairs with rules 1 to {i} are looked at"
+            which = f"only pairs with rules {first} to {first + i - 1} are looked at"
             yield "note", "not checked", f"too many values and rules to find all conflicts: {which}"
             break
         if listed >= PAIRS_LISTED:
@@ -304,7 +320,7 @@ def _find_conflicts(rule_set: RuleSet) -> Iterator[Remark]:
             if _compatible(rules[i], rules[j]):  # formulas may exclude it
                 listed += 1
                 together = "can hold together, yet no value fits both conclusions"
-                yield "warning", "conflict", f"rules {i + 1} and {j + 1} {together}"
+                yield "warning", "conflict", f"rules {first + i} and {first + j} {together}"
     if left:
         message = f"{left:,} more pairs of rules that may hold together have no value in common"
         yield "warning", "conflict", f"{message}; they are counted, not listed"
@@ -315,7 +331,8 @@ def _compatible(first: Rule, second: Rule) -> bool:
     return is_satisfiable(*first.premise.propositions, *second.premise.propositions)
 
 
-CHECKS: tuple[Callable[[RuleSet], Iterator[Remark]], ...] = (
+#: Each takes a rule set, and the number of its first rule.
+CHECKS: tuple[Callable[[RuleSet, int], Iterator[Remark]], ...] = (
     _find_bounded_values,
     _find_trivial_parts,
     _find_duplicates,

@@ -6,7 +6,7 @@ kept below 1 by some rule.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -217,8 +217,8 @@ class DataCheck:
     ----------
     samples : the number of samples
     outputs : the counts of each output
-    clashes : the groups of rules that clash (by their numbers, from 1, in the set on attribute
-        `name`), the most frequent first
+    clashes : the groups of rules on attribute `name` that clash (by their numbers in the rule
+        base), the most frequent first
     """
 
     samples: int
@@ -237,6 +237,7 @@ def check_data(
     program: Program,
     tracer: Program,
     targets: Mapping[str, Target],
+    rule_number: Callable[[str, int], int],
 ) -> DataCheck:
     """Return the results of rules on samples (see `Cascade.check`).
 
@@ -246,6 +247,7 @@ def check_data(
     rows : the samples, in the columns of both programs
     program : infers the outputs
     tracer : infers all attributes, with the degrees of premises
+    rule_number : `Cascade.rule_number`
     """
     inference = program.infer(rows.block(0, rows.n))
     counts = [_count_outcomes(inference[a.name], targets.get(a.name)) for a in program.outputs]
@@ -253,7 +255,9 @@ def check_data(
     for attribute in program.outputs:
         lost |= ~inference[attribute.name].normalised
     return DataCheck(
-        rows.n, tuple(counts), tuple(_clashes(sets, rows, tracer, np.flatnonzero(lost)))
+        rows.n,
+        tuple(counts),
+        tuple(_clashes(sets, rows, tracer, np.flatnonzero(lost), rule_number)),
     )
 
 
@@ -272,7 +276,11 @@ def _count_outcomes(pi: Possibility, target: Target | None) -> OutputCounts:
 
 
 def _clashes(
-    sets: Sequence[RuleSet], rows: Rows, tracer: Program, lost: npt.NDArray[np.intp]
+    sets: Sequence[RuleSet],
+    rows: Rows,
+    tracer: Program,
+    lost: npt.NDArray[np.intp],
+    rule_number: Callable[[str, int], int],
 ) -> list[FrequentClash]:
     """Return the groups of rules that clash on the samples `lost`, the most frequent first."""
     counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
@@ -285,7 +293,7 @@ def _clashes(
             row = int(chunk[samples[0]])
             first[name, group] = min(row, first.get((name, group), row))
     return [
-        FrequentClash(name, tuple(j + 1 for j in group), count, first[name, group])
+        FrequentClash(name, tuple(rule_number(name, j) for j in group), count, first[name, group])
         for (name, group), count in counts.most_common()
     ]
 
@@ -318,7 +326,7 @@ def _sample_groups(
 def first_clashes(
     sets: Sequence[RuleSet], trace: Inference
 ) -> dict[int, tuple[str, tuple[int, ...]]]:
-    """Return the first clash of each contradictory sample: attribute and numbers of rules.
+    """Return the first clash of each contradictory sample: attribute and indices of rules.
 
     Parameters
     ----------
@@ -327,7 +335,6 @@ def first_clashes(
     """
     clashes: dict[int, tuple[str, tuple[int, ...]]] = {}
     for name, group, samples in _sample_groups(sets, trace):
-        numbers = tuple(index + 1 for index in group)
         for sample in samples.tolist():
-            clashes.setdefault(sample, (name, numbers))
+            clashes.setdefault(sample, (name, group))
     return clashes

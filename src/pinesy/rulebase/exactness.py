@@ -12,7 +12,7 @@ of each attribute in the clauses (without implied clauses) form a chain: a value
 subset possible satisfies all clauses.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -54,7 +54,11 @@ class Overlap(NamedTuple):
     rules: tuple[int, int]
 
 
-def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
+#: From the name of an output and the index of a rule in its set to the number of the rule.
+RuleNumber = Callable[[str, int], int]
+
+
+def upper_bounds(sets: Sequence[RuleSet], rule_number: RuleNumber) -> Iterator[tuple[str, str]]:
     """Yield the names of attributes whose inferred degrees may exceed the exact ones, and why.
 
     An attribute is exact if neither it nor an attribute that it depends on is yielded, for all
@@ -63,6 +67,7 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
     Parameters
     ----------
     sets : the rule sets of a cascade, in an order of inference
+    rule_number : as `Cascade.rule_number`
     """
     cure = "; posterior(rules, evidence, {}) is exact where its `exact` is true"
     offered = cure if _is_forest(sets) else ""
@@ -72,9 +77,9 @@ def upper_bounds(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
         if len(rule_set.partition) * len(rule_set) > LOOK_LIMIT:
             yield (name, "there are too many cells and rules to look at")
         elif overlap := _rule_set_overlap(rule_set.unit.structure(set()), parameters):
-            i, j = overlap.rules
+            i, j = (rule_number(name, index) for index in overlap.rules)
             attribute = rule_set.inputs[overlap.attribute].name
-            which = f"rule {i + 1} uses" if i == j else f"rules {i + 1} and {j + 1} use"
+            which = f"rule {i} uses" if i == j else f"rules {i} and {j} use"
             reason = f"{which} {attribute!r} along several paths, as if it were several"
             yield (name, reason + offered)
     yield from _find_loops(sets)

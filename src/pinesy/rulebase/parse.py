@@ -16,6 +16,7 @@
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +29,7 @@ from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, 
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute
+from pinesy.rules.attributes import Attribute, check_title
 from pinesy.rules.definitions import premise_of
 from pinesy.rules.numbers import cut_of, is_number, needed_cuts
 from pinesy.rules.propositions import (
@@ -240,6 +241,10 @@ class RulesReader(Reader):
         text = self.token.text
         lower = text.lower()
         hint = f"; write {lower!r}" if lower != text and lower in KEYWORDS else ""
+        if self.peek(-2) == "number":
+            hint = "; a title takes quotes"
+        elif self.token.kind == "string":
+            hint = "; a title stands after the name of its attribute"
         self.fail(
             "expected a statement such as 'attribute', 'product', 'if' or 'for', found "
             f"{text!r:.60}{hint}"
@@ -259,29 +264,61 @@ class RulesReader(Reader):
 
     def _attribute(self) -> None:
         """Read ``left in {0..9}``, or the declaration of a family ``digit[1..4] in {0..9}``."""
-        token = self.token
+        token, start = self.token, self.index
         plain = self.plain_membership()
         names = self.names("a name") if plain is None else [plain[0]]
         self.check_new(token, names)
-        if plain is None:
-            self.expect("in")
+        titles = self._titles(start, names)
+        if plain is None and not self.accept("in"):
+            cure = "; a title takes quotes" * (self.token.kind == "word")
+            self.fail(f"expected 'in', found {self.token.text!r:.60}{cure}")
         values = self.subset() if plain is None else plain[1]
-        for name in names:
-            self.attributes[name] = self.at(token, partial(Attribute, name, values))
+        for name, texts in zip(names, titles, strict=True):
+            self.attributes[name] = self.at(token, partial(Attribute, name, values, **texts))
 
     def _product(self) -> None:
         """Read ``pair = left * right``."""
-        token, name = self.new_name()
+        token, name, texts = self.new_name()
         self.expect("=")
         factors = self.factors()
-        self.attributes[name] = self.at(token, partial(Attribute.product, name, *factors))
+        declare = partial(Attribute.product, name, *factors, **texts)
+        self.attributes[name] = self.at(token, declare)
 
-    def new_name(self) -> tuple[Token, str]:
-        """Read the name of a new attribute; return its token, and the name."""
-        token = self.token
+    def new_name(self) -> tuple[Token, str, dict[str, str]]:
+        """Read the name of a new attribute; return its token, the name, and title and unit."""
+        token, start = self.token, self.index
         name = self.name("a name")
         self.check_new(token, [name])
-        return token, name
+        return token, name, self._titles(start, [name])[0]
+
+    def _titles(self, start: int, names: Sequence[str]) -> list[dict[str, str]]:
+        """Read the optional ``"debt ratio" unit "percent"`` after names; return it for each name.
+
+        The indices of a family follow its title: ``digit[1..2] "digit"`` are "digit 1", "digit 2".
+
+        Parameters
+        ----------
+        start : the index of the token of the name
+        """
+        texts: dict[str, str] = {}
+        if self.token.kind == "string":
+            texts["title"] = self._title("title", names[0] if names else "")
+        if self.accept("unit"):
+            if self.token.kind != "string":
+                self.fail_expected('a text in quotes, as in unit "years"')
+            texts["unit"] = self._title("unit", names[0] if names else "")
+        if "title" not in texts or not self.source.is_sign(start + 1, "["):
+            return [texts] * len(names)
+        end = self.index
+        self.seek(start)
+        prefix = self.plain_name("a name") + "_"
+        self.seek(end)
+        indices = [name.removeprefix(prefix).replace("_", ", ") for name in names]
+        return [texts | {"title": f"{texts['title']} {index}"} for index in indices]
+
+    def _title(self, kind: str, name: str) -> str:
+        token = self.take()
+        return self.at(token, partial(check_title, kind, self.string(token), name))
 
     def check_new(self, token: Token, names: Iterable[str]) -> None:
         """Fail at `token` if one of the names is declared already."""
@@ -486,18 +523,19 @@ class RulesReader(Reader):
     # --- numbers ---
 
     def _number(self) -> None:
-        """Read ``age cuts {30, 65} [blur=2]``; cuts, names of intervals and blur are optional.
+        """Read ``age "age" unit "years" cuts {30, 65} [blur=2]``; all but the name is optional.
 
         Without names of intervals, the cuts of all comparisons in the text are added.
         """
-        token = self.token
+        token, start = self.token, self.index
         attributes = self.names("a name")
         self.check_new(token, attributes)
+        titles = self._titles(start, attributes)
         cuts = self._cuts() if self.accept("cuts") else []
         interval_names: Any = self.subset() if self.accept("named") else None
         blur = self._blur()
-        for name in attributes:
-            declare = partial(Attribute.number, name, names=interval_names, blur=blur)
+        for name, texts in zip(attributes, titles, strict=True):
+            declare = partial(Attribute.number, name, names=interval_names, blur=blur, **texts)
             attribute = self.at(token, partial(declare, cuts))
             assert attribute.scale is not None
             if interval_names is None:
@@ -592,26 +630,27 @@ class RulesReader(Reader):
     def _joint(self) -> None:
         """Read ``pair = left * right``: a product attribute and its pairing rules."""
         start = self.tokens[self.index - 1]
-        token, name = self.new_name()
+        token, name, texts = self.new_name()
         self.expect("=")
         factors = self.factors()
         pairing = self.at(token, partial(joint, name, *factors))
-        self.joints[frozenset(f.name for f in factors)] = pairing.output
-        self._add(start, Cascade(pairing))
+        self._add(start, Cascade(pairing), name, texts)
+        self.joints[frozenset(f.name for f in factors)] = self.attributes[name]
 
     def _function(self) -> None:
         """Read ``total = left + right`` or ``total in {0..18} = sum(digit[i] for i in 1..4)``."""
         start = self.tokens[self.index - 1]
-        token, name = self.new_name()
+        token, name, texts = self.new_name()
         domain = self.subset() if self.accept("in") else None
         self.expect("=")
         if self.token.text in _AGGREGATES and self.peek() == "(":
-            self._add(start, self._aggregate(name, domain))
+            cascade = self._aggregate(name, domain)
         else:
-            self._add(start, self._expression(token, name, domain))
+            cascade = self._expression(token, name, domain)
+        self._add(start, cascade, name, texts)
 
-    def _add(self, token: Token, cascade: Cascade) -> None:
-        """Add the attributes and rules of a function."""
+    def _add(self, token: Token, cascade: Cascade, output: str, texts: dict[str, str]) -> None:
+        """Add the attributes and rules of a function; its output gets a title and a unit."""
         for name, attribute in cascade.attributes.items():
             if self.attributes.setdefault(name, attribute) != attribute:
                 self.fail(f"attribute {name!r} is declared before, in another way", token)
@@ -619,6 +658,13 @@ class RulesReader(Reader):
             if name in self.rules:
                 self.fail(f"there are other rules that conclude on {name!r}", token)
             self.rules[name] = list(rule_set.rules)
+        if texts:
+            attribute = self.attributes[output].with_title(**texts)
+            self.attributes[output] = attribute
+            self.rules[output] = [
+                replace(rule, conclusion=replace(rule.conclusion, attribute=attribute))
+                for rule in self.rules[output]
+            ]
 
     def _expression(self, token: Token, name: str, domain: Sequence[Hashable] | None) -> Cascade:
         """Read ``left + right``."""

@@ -20,10 +20,13 @@ Parts = tuple[list[RuleSet], list[Attribute]]
 
 
 def rename_sets(
-    sets: Sequence[RuleSet], attributes: Mapping[str, Attribute], new_name: Callable[[str], str]
+    sets: Sequence[RuleSet],
+    attributes: Mapping[str, Attribute],
+    new_name: Callable[[str], str],
+    new_title: Callable[[str], str] = str,
 ) -> Parts:
-    """Return rule sets, and all attributes, with new names."""
-    renaming = _Renaming(new_name)
+    """Return rule sets, and all attributes, with new names, and new titles of those that change."""
+    renaming = _Renaming(new_name, new_title)
     declared = [renaming.attribute(a) for a in attributes.values() if a.formula is None]
     if len({a.name for a in declared}) < len(declared):
         raise CascadeError("two attributes would have one name after renaming; choose others")
@@ -44,7 +47,7 @@ def expand_indices(
     for values in product(*map(tuple, indices.values())):
         texts = {f"{{{name}}}": str(value) for name, value in zip(indices, values, strict=True)}
         new_name = partial(_fill_indices, texts=texts)
-        instance_sets, instance_attributes = rename_sets(sets, attributes, new_name)
+        instance_sets, instance_attributes = rename_sets(sets, attributes, new_name, new_name)
         declared |= {a.name: a for a in instance_attributes}
         for rule_set in instance_sets:
             rules.setdefault(rule_set.output.name, {}).update(dict.fromkeys(rule_set.rules))
@@ -61,20 +64,22 @@ def _fill_indices(name: str, texts: Mapping[str, str]) -> str:
 class _Renaming:
     """Copies attributes, propositions and rules; each attribute once."""
 
-    def __init__(self, new_name: Callable[[str], str]) -> None:
-        self.new_name = new_name
+    def __init__(self, new_name: Callable[[str], str], new_title: Callable[[str], str]) -> None:
+        self.new_name, self.new_title = new_name, new_title
         self.attributes: dict[str, Attribute] = {}
 
     def attribute(self, attribute: Attribute) -> Attribute:
         """Return the attribute with its new name; the same object if nothing changes."""
-        if attribute.name not in self.attributes:
-            name = self.new_name(attribute.name)
+        old_name = attribute.name
+        if old_name not in self.attributes:
+            name = self.new_name(old_name)
             factors = [self.attribute(f) for f in attribute.factors]
             same = name == attribute.name and all(map(is_, factors, attribute.factors))
-            self.attributes[attribute.name] = (
-                attribute if same else attribute.renamed(name, tuple(factors))
-            )
-        return self.attributes[attribute.name]
+            if not same:
+                title = None if attribute.title is None else self.new_title(attribute.title)
+                attribute = attribute.renamed(name, tuple(factors)).with_title(title)
+            self.attributes[old_name] = attribute
+        return self.attributes[old_name]
 
     def rule(self, rule: Rule) -> Rule:
         """Return a rule on the new attributes."""

@@ -280,5 +280,6 @@ def topological_order(starts: Iterable[T], needed: Callable[[T], Iterable[T]]) -
 
 def declaration_order(attributes: Iterable[Attribute]) -> list[Attribute]:
     """Order attributes that a text declares, a product after its factors."""
-    order = topological_order(attributes, lambda a: a.factors[::-1])
-    return [a for a in order if a.formula is None]
+    by_name = {a.name: a for a in attributes}  # a factor may have no title in its product
+    order = topological_order(by_name.values(), lambda a: a.factors[::-1])
+    return [by_name.get(a.name, a) for a in order if a.formula is None]

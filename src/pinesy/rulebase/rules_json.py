@@ -5,15 +5,16 @@ JSON, version 2::
     {"format": "pinesy cascade", "version": 2,
      "attributes": [{"name": "left", "domain": [0, 1]}, ...,
                     {"name": "pair", "product": ["left", "right"]},
-                    {"name": "age", "cuts": [30.0, 65.0], "blur": 2.0}],
+                    {"name": "age", "title": "age of the patient", "unit": "years",
+                     "cuts": [30.0, 65.0], "blur": 2.0}],
      "rule_sets": [[{"if": [["left", [0]]], "then": ["pair", [0, 1], "left == 0"],
                      "s": 0.1, "r": 0.0}, ...], ...]}
 
-A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
-was given by one. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: so many
-of its parts hold. Arrays among domain values stand for tuples. A model file also holds, under
-``"learning"``, how its parameters were learned (`pinesy.learning.model_file`), and under ``"card"``
-the score card of induced rules.
+Titles and units are optional. A proposition is ``[attribute, indices in the domain]``, followed by
+the text of its condition, if any. A formula among the premises is ``{"least": 1, "most": 2, "of":
+[...]}``: from 1 to 2 of its parts hold. An array among domain values is a tuple. A model file also
+has, under ``"learning"``, how its parameters were learned; see `pinesy.learning.model_file`;
+and under ``"card"`` the score card of induced rules.
 """
 
 import json
@@ -94,12 +95,19 @@ def to_content(cascade: Cascade) -> dict[str, Any]:
 
 def attribute_content(attribute: Attribute) -> dict[str, Any]:
     """Return an attribute as an object of JSON."""
+    content: dict[str, Any] = {"name": attribute.name, **title_content(attribute)}
     if attribute.factors:
-        return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
+        return content | {"product": [f.name for f in attribute.factors]}
     if (scale := attribute.scale) is not None:
         names = {"names": scale.names} if scale.names else {}
-        return {"name": attribute.name, "cuts": scale.cuts, **names, "blur": scale.blur}
-    return {"name": attribute.name, "domain": attribute.domain}
+        return content | {"cuts": scale.cuts, **names, "blur": scale.blur}
+    return content | {"domain": attribute.domain}
+
+
+def title_content(attribute: Attribute) -> dict[str, str]:
+    """Return the title and the unit of an attribute, those that it has."""
+    texts = {"title": attribute.title, "unit": attribute.unit}
+    return {key: text for key, text in texts.items() if text is not None}
 
 
 def rule_content(rule: Rule) -> dict[str, Any]:
@@ -180,29 +188,31 @@ class RulesContent:
             for j, entry in enumerate(_check_list(entries, path))
         ]
 
-    def _at(self, path: str, reader: Callable[[Any], T], entry: object) -> T:
+    def _at(self, path: str, convert: Callable[[Any], T], entry: object) -> T:
         try:
-            return reader(entry)
+            return convert(entry)
         except PinesyError as error:
             raise DataError(f"{path}: {error}") from None
         except (IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise DataError(f"{path}: not of the form that it must have ({error})") from None
 
     def _attribute(self, entry: dict[str, Any]) -> Attribute:
+        optional = {"title", "unit"} & set(entry) if isinstance(entry, dict) else set()
+        titles = {key: entry[key] for key in optional}
         if isinstance(entry, dict) and "cuts" in entry:
-            _check_keys(entry, {"name", "cuts", "blur"} | ({"names"} & set(entry)))
+            _check_keys(entry, {"name", "cuts", "blur"} | optional | ({"names"} & set(entry)))
             names = _check_list(entry["names"], "names") if "names" in entry else None
             return Attribute.number(
-                entry["name"], _check_list(entry["cuts"], "cuts"), names, entry["blur"]
+                entry["name"], _check_list(entry["cuts"], "cuts"), names, entry["blur"], **titles
             )
         is_product = isinstance(entry, dict) and "product" in entry
-        _check_keys(entry, {"name", "product"} if is_product else {"name", "domain"})
+        _check_keys(entry, {"name", "product" if is_product else "domain"} | optional)
         if is_product:
-            return Attribute.product(entry["name"], *map(self._known, entry["product"]))
+            return Attribute.product(entry["name"], *map(self._known, entry["product"]), **titles)
         domain = tuple(map(_as_value, _check_list(entry["domain"], "domain")))
         for value in domain:
             format_value(value)  # JSON knows Infinity, rules do not
-        return Attribute(entry["name"], domain)
+        return Attribute(entry["name"], domain, **titles)
 
     def _known(self, name: str) -> Attribute:
         check_known(name, self.attributes, f"{name!r} is not declared", DataError)

@@ -29,7 +29,7 @@ from pinesy.rules.syntax.conditions import (
 )
 from pinesy.rules.syntax.expressions import COMPARISONS, FAILURES
 from pinesy.rules.syntax.lexer import MAX_DEPTH, MAX_LEAVES
-from pinesy.rules.syntax.writer import format_name, format_subset, is_run, show_value
+from pinesy.rules.syntax.writer import format_name, format_subset, format_text, is_run, show_value
 
 #: Values of an attribute, at most; checked before any is created.
 MAX_PRODUCT = 10**7
@@ -103,6 +103,13 @@ class Attribute:
     ----------
     name : str
     domain : iterable of distinct hashable values
+    title : what people call it, such as "credit history"; texts and pictures use it
+    unit : of its numbers, such as "years"
+
+    Notes
+    -----
+    Like comments, titles and units take no part in equality: rules on attributes of other titles
+    fit together. Texts, JSON, copies and saved files keep them.
 
     Examples
     --------
@@ -121,12 +128,22 @@ class Attribute:
 
     #: The text of the formula that defines the attribute; see `pinesy.rules.definitions`.
     formula: ClassVar[str | None] = None
+    #: What people call the attribute, and the unit of its numbers; None if not given.
+    title: ClassVar[str | None] = None
+    unit: ClassVar[str | None] = None
     #: The intervals of a numeric attribute, which are its values; None for others.
     scale: ClassVar[Scale | None] = None
     #: So that ``np.float64(30) < age`` calls the comparison of the attribute.
     __array_ufunc__: ClassVar[None] = None
 
-    def __init__(self, name: str, domain: Iterable[Hashable]) -> None:
+    def __init__(
+        self,
+        name: str,
+        domain: Iterable[Hashable],
+        *,
+        title: str | None = None,
+        unit: str | None = None,
+    ) -> None:
         is_listed = isinstance(domain, list | tuple | range) or is_iterable(domain)
         if isinstance(domain, str | bytes | set | frozenset) or not is_listed:
             raise DomainError(
@@ -143,6 +160,7 @@ class Attribute:
             take_values(size, f"attribute {name!r}")
         values = tuple(v.item() if isinstance(v, np.generic) else v for v in domain)
         self._set_fields(name, values, _domain_index(name, values), ())
+        self._set_title(title, unit)
 
     def _set_fields(
         self,
@@ -156,8 +174,15 @@ class Attribute:
         take_steps(ATTRIBUTE + len(name) // CHARACTERS)
         self.__dict__.update(name=name, domain=domain, factors=factors, _index=index)
 
+    def _set_title(self, title: str | None, unit: str | None) -> None:
+        for kind, text in (("title", title), ("unit", unit)):
+            if text is not None:
+                self.__dict__[kind] = check_title(kind, text, self.name)
+
     @classmethod
-    def product(cls, name: str, *factors: "Attribute") -> "Attribute":
+    def product(
+        cls, name: str, *factors: "Attribute", title: str | None = None, unit: str | None = None
+    ) -> "Attribute":
         """Return the attribute whose values are the tuples of the factors' values.
 
         Examples
@@ -193,6 +218,7 @@ class Attribute:
         attribute = cls.__new__(cls)
         index = _product_index(domains)
         attribute._set_fields(name, index.domain, index, factors)
+        attribute._set_title(title, unit)
         return attribute
 
     @classmethod
@@ -202,6 +228,9 @@ class Attribute:
         cuts: Iterable[float | str] = (),
         names: Iterable[str] | None = None,
         blur: float = 0.0,
+        *,
+        title: str | None = None,
+        unit: str | None = None,
     ) -> "Attribute":
         """Return a numeric attribute: its values are the intervals that cuts divide numbers into.
 
@@ -214,6 +243,7 @@ class Attribute:
         names : of the intervals, one more than cuts
         blur : the imprecision of measurements: a number at distance `d` outside an interval has
             possibility ``max(0, 1 - d/blur)`` of being in it
+        title, unit : in texts, such as "age of the patient" and "years"
 
         Examples
         --------
@@ -224,7 +254,7 @@ class Attribute:
         (age < 30, age >= 65)
         """
         scale = Scale.of(name, cuts, names, blur)
-        attribute = cls(name, scale.domain)
+        attribute = cls(name, scale.domain, title=title, unit=unit)
         attribute.__dict__["scale"] = scale
         return attribute
 
@@ -233,6 +263,18 @@ class Attribute:
         attribute = type(self).__new__(type(self))
         attribute.__dict__.update(self.__dict__)
         attribute._set_fields(name, self.domain, self._index, factors)
+        return attribute
+
+    def with_title(self, title: str | None = None, unit: str | None = None) -> "Attribute":
+        """Return a copy with a title and a unit; those that are None stay as they are.
+
+        Examples
+        --------
+        >>> Attribute("history", ["good", "bad"]).with_title("credit history")
+        Attribute('history', {good, bad}, title='credit history')
+        """
+        attribute = self.renamed(self.name, self.factors)
+        attribute._set_title(title, unit)
         return attribute
 
     def isin(self, values: Iterable[Hashable]) -> Proposition:
@@ -361,12 +403,18 @@ class Attribute:
     @property
     def declaration(self) -> str:
         """The line that declares this attribute in a ``.rules`` file."""
+        name = format_name(self.name) + self.title_declaration
         if self.factors:
-            factors = " * ".join(format_name(f.name) for f in self.factors)
-            return f"product {format_name(self.name)} = {factors}"
+            return f"product {name} = {' * '.join(format_name(f.name) for f in self.factors)}"
         if self.scale is not None:
-            return f"number {format_name(self.name)}{self.scale.declaration}"
-        return f"attribute {format_name(self.name)} in {format_subset(self.domain)}"
+            return f"number {name}{self.scale.declaration}"
+        return f"attribute {name} in {format_subset(self.domain)}"
+
+    @property
+    def title_declaration(self) -> str:
+        """The title and the unit as they follow the name in a ``.rules`` file."""
+        title = "" if self.title is None else f" {format_text(self.title)}"
+        return title if self.unit is None else f"{title} unit {format_text(self.unit)}"
 
     def __contains__(self, value: object) -> bool:
         try:
@@ -386,17 +434,30 @@ class Attribute:
         return hash(self.name)
 
     def __repr__(self) -> str:
+        texts = {"title": self.title, "unit": self.unit}
+        titles = "".join(f", {key}={text!r}" for key, text in texts.items() if text is not None)
         if self.scale is not None:
-            return f"Attribute.number({self.name!r}:{self.scale.declaration})"
+            return f"Attribute.number({self.name!r}:{self.scale.declaration}{titles})"
         if len(self.domain) <= 10 or is_run(self.domain):
-            return f"Attribute({self.name!r}, {format_subset(self.domain)})"
+            return f"Attribute({self.name!r}, {format_subset(self.domain)}{titles})"
         values = format_subset(self.domain[:10]).rstrip("}")
-        return f"Attribute({self.name!r}, {values}, ...}} of {len(self.domain)} values)"
+        return f"Attribute({self.name!r}, {values}, ...}} of {len(self.domain)} values{titles})"
 
     def _repr_html_(self) -> str:
         from pinesy.display.rules_html import attribute_html
 
         return attribute_html(self)
+
+
+def check_title(kind: str, text: object, attribute: str) -> str:
+    """Return the title or the unit of an attribute, or raise `DomainError`."""
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise DomainError(
+            f"the {kind} of attribute {attribute!r} is {cut_repr(text)}; give a printable text on "
+            "one line, or leave it out"
+        )
+    take_steps(len(text) // CHARACTERS)
+    return str.__str__(text)
 
 
 def _condition_mask(condition: Condition | Callable[..., object], attribute: Attribute) -> int:

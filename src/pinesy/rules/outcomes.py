@@ -78,7 +78,7 @@ def verdict_text(
     values : the names of the values that remain
     certainty : the certainty of the decided value, if known
     contradiction : the degree of contradiction, shown if `rules` is empty
-    rules : the rules that contradict each other, as `clash_text` returns them
+    rules : the rules that contradict each other, as `rule_numbers_text` returns them
 
     Examples
     --------
@@ -106,39 +106,20 @@ def verdict_text(
     return "contradiction" if contradiction is None else f"contradiction {contradiction:.4g}"
 
 
-def clash_text(output: str, attribute: str, numbers: Sequence[int]) -> str:
-    """Return rules that contradict each other as text, with their attribute if not the output.
-
-    Parameters
-    ----------
-    output : the name of the attribute that has the outcome
-    attribute : the name of the attribute that the rules conclude on
-    numbers : the numbers of the rules in their set, from 1
-
-    Examples
-    --------
-    >>> clash_text("risk", "risk", [2, 7]), clash_text("risk", "age", [3])
-    ('rules 2 and 7', 'rule 3 on age')
-    """
-    rules = rule_numbers_text([number - 1 for number in numbers])
-    return rules if output == attribute else f"{rules} on {attribute}"
-
-
 def plain_text(value: Hashable) -> str:
     """Return a value as text: a str without quotes, other values in their written form."""
     return value if isinstance(value, str) and value else show_value(value)
 
 
-def rule_numbers_text(indices: Sequence[int]) -> str:
-    """Return the numbers of rules as text, from 1, given their indices.
+def rule_numbers_text(numbers: Sequence[int]) -> str:
+    """Return the numbers of rules as text.
 
     Examples
     --------
-    >>> rule_numbers_text([0]), rule_numbers_text([0, 4]), rule_numbers_text([0, 1, 2])
+    >>> rule_numbers_text([1]), rule_numbers_text([1, 5]), rule_numbers_text([1, 2, 3])
     ('rule 1', 'rules 1 and 5', 'rules 1, 2 and 3')
     """
-    numbers = [str(index + 1) for index in indices]
-    return f"rule{'s' * (len(numbers) > 1)} {list_text(numbers)}"
+    return f"rule{'s' * (len(numbers) > 1)} {list_text([str(number) for number in numbers])}"
 
 
 def list_text(texts: Sequence[str], last: str = "and") -> str:

@@ -179,7 +179,11 @@ def parameter_rows(
     order = np.argsort(-changes, kind="stable")[:changed]
     if include_unchanged:
         order = np.arange(len(new))
-    rules = [(s.output.name, i, rule) for s in after.order for i, rule in enumerate(s.rules, 1)]
+    rules = [
+        (s.output.name, after.rule_number(s.output.name, i), rule)
+        for s in after.order
+        for i, rule in enumerate(s.rules)
+    ]
     return {
         "total": len(order),
         "changed": changed,

@@ -26,7 +26,7 @@ class Firmness:
     least, most : of a number, the bounds between which it may move alone; None without bound
     limited_by : the attribute that keeps it from being more certain: an input, or one that a rule
         concludes on; None where it is certain
-    rule : the number of that rule in its set, from 1; None of an input
+    rule : the number of that rule in the rule base; None of an input
     """
 
     margin: float | None = None
@@ -137,5 +137,5 @@ def _limit(
         table = decision.plan.tables[rules.attribute.name]
         for rule, holds in zip(rules.rules, rules.holds, strict=True):
             if (table.r if holds else table.s)[rule] >= second:
-                return rules.attribute.name, rule + 1
+                return rules.attribute.name, decision.plan.rule_number(rules.attribute.name, rule)
     return None, None

@@ -6,10 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from pinesy._common.reports import count_text
-from pinesy.explanations.labels import plain_value_text
 from pinesy.explanations.points_text import LineOnSample, PointsGiven, card_scores, points_given
 from pinesy.explanations.smallest_change import ValueChange
-from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import list_text, number_text, rule_numbers_text, verdict_text
 from pinesy.rules.propositions import Proposition
 from pinesy.verdicts.analysis import Analysis
@@ -61,8 +59,8 @@ class Reason:
     ----------
     attribute : the name of the attribute that they conclude on
     text : the conclusion in words, such as ``risk is high``
-    rules : their numbers in their set, from 1
-    inputs : the names of the attributes that their premises remaining_points on
+    rules : their numbers in the rule base
+    inputs : the names of the attributes that their premises rest on
     certainty : of the conclusion
     """
 
@@ -113,9 +111,7 @@ class Sentences(Analysis):
             return f"{remaining}; expected {value}, probability {probability}"
         rules = ""
         if self.clash is not None:
-            rules = rule_numbers_text([number - 1 for number in self.clash.groups[0]])
-            if self.clash.attribute != self.attribute:
-                rules += f" on {self.wording.name(self.clash.attribute)}"
+            rules = rule_numbers_text(self.clash.groups[0])
         return verdict_text(outcome, names, None, self.distribution.contradiction, rules)
 
     def _fact(self, name: str) -> Fact:
@@ -125,24 +121,19 @@ class Sentences(Analysis):
         is_best = degrees == degrees.max()
         certainty = 1.0 - float(degrees[~is_best].max(initial=0.0))
         if name in self.decision.plain_values:
-            text = f"{self.wording.name(attribute)} is {self._given(attribute)}"
-            return Fact(name, text, certainty)
+            value = self.wording.plain_value(attribute, self.decision.plain_values[name])
+            return Fact(name, f"{self.wording.name(attribute)} is {value}", certainty)
         values = [attribute.domain[i] for i in np.flatnonzero(is_best)]
         return Fact(name, self.wording.values_sentence(attribute, values, MAX_NAMED), certainty)
-
-    def _given(self, attribute: Attribute) -> str:
-        value = self.decision.plain_values[attribute.name]
-        if value in attribute:
-            return self.wording.value(attribute, value)
-        return plain_value_text(attribute, value)
 
     def _reason(self, rules: DecidingRules) -> Reason:
         """Return what rules conclude."""
         is_answer = rules.attribute == self.attribute and self.values
         values = self.values if is_answer else rules.values
         text = self.wording.values_sentence(rules.attribute, values, MAX_NAMED)
-        numbers = tuple(rule + 1 for rule in rules.rules)
-        return Reason(rules.attribute.name, text, numbers, rules.inputs, rules.certainty)
+        name, number = rules.attribute.name, self.decision.plan.rule_number
+        numbers = tuple(number(name, index) for index in rules.rules)
+        return Reason(name, text, numbers, rules.inputs, rules.certainty)
 
     @property
     def because(self) -> str:
@@ -156,14 +147,12 @@ class Sentences(Analysis):
         middle = ""
         if between:
             last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
-            texts = [
-                f"{r.text} ({rule_numbers_text([n - 1 for n in r.rules])})" for r in last_reasons
-            ]
+            texts = [f"{reason.text} {self._rules(reason)}" for reason in last_reasons]
             n_hidden = len(between) - len(last_reasons)
             others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
             middle = f", so {list_text(texts)}{others}"
         if self.clash is not None:
-            says = [self._says(number - 1) for number in self.clash.groups[0]]
+            says = [self._says(number) for number in self.clash.groups[0]]
             return f"{facts}{middle}; then {list_text(says)}."
         if not last:
             return f"{facts}."
@@ -200,7 +189,7 @@ class Sentences(Analysis):
 
     def _rules(self, reason: Reason) -> str:
         """Return the rules of a reason in brackets."""
-        return f"({rule_numbers_text([number - 1 for number in reason.rules])})"
+        return f"({rule_numbers_text(reason.rules)})"
 
     def _facts(self) -> str:
         texts = [
@@ -215,17 +204,15 @@ class Sentences(Analysis):
         """Return whether a fact is an uncertain reading, not a plain value."""
         return fact.certainty < 1.0 and fact.attribute not in self.decision.plain_values
 
-    def _says(self, rule: int) -> str:
+    def _says(self, number: int) -> str:
         """Return what a rule of a clash says."""
         clash = self.clash
         assert clash is not None
         [chain] = [r for r in self.chain if r.attribute == clash.attribute]
-        conclusion = clash.rules[rule].conclusion
+        conclusion, rule = clash.rules[number].conclusion, list(clash.rules).index(number)
         if rule in chain.rules and not chain.holds[chain.rules.index(rule)]:
             conclusion = ~conclusion
-        return (
-            f"rule {rule + 1} says that {self.wording.proposition_sentence(conclusion, MAX_NAMED)}"
-        )
+        return f"rule {number} says that {self.wording.proposition_sentence(conclusion, MAX_NAMED)}"
 
     def _no_rule(self) -> str:
         """Return what the rule that is nearest to deciding still needs."""
@@ -236,7 +223,8 @@ class Sentences(Analysis):
             return "no rule applies."
         rule, missing = min(known, key=lambda pair: len(pair[1]))
         text = self.wording.premise_sentence(missing, MAX_NAMED)
-        return f"no rule applies. The nearest is rule {rule + 1}: it needs that {text}."
+        number = self.decision.plan.rule_number(name, rule)
+        return f"no rule applies. The nearest is rule {number}: it needs that {text}."
 
     def _missing(self, name: str, rule: int, depth: int = 4) -> list[Proposition]:
         """Return what the inputs must be for a rule to hold; empty where that is not possible."""
@@ -277,7 +265,7 @@ class Sentences(Analysis):
         attribute = self.decision.plan.attributes[name]
         called = self.wording.name(attribute)
         if isinstance(change, ValueChange):
-            return f"{called} were {change.replacements[name].to}"
+            return f"{called} were {change.replacements[name].words(self.wording)}"
         value = change.readings[name]
         text = self.wording.values_sentence(attribute, [value]).removeprefix(f"{called} is ")
         possible = short_degree(float(change.old[name][value]))
@@ -306,13 +294,15 @@ class Sentences(Analysis):
         number = self.decision.plain_values[weakest]
         if number in (firmness.least, firmness.most):
             name = self.wording.name(attribute)
-            return f"Not very. {name} is {number_text(number, 6)}, near to where rules divide it."
+            text = self.wording.plain_value(attribute, number)
+            return f"Not very. {name} is {text}, near to where rules divide it."
         bounds = [
             f"{side} {number_text(bound, 6)}"
             for side, bound in (("above", firmness.least), ("below", firmness.most))
             if bound is not None
         ]
-        return f"Yes, as long as {self.wording.name(attribute)} stays {list_text(bounds)}."
+        stays = self.wording.with_unit(attribute, list_text(bounds))
+        return f"Yes, as long as {self.wording.name(attribute)} stays {stays}."
 
     def _limit(self, firmness: Firmness) -> str:
         if firmness.limited_by is None:
@@ -328,9 +318,7 @@ class Sentences(Analysis):
         if card_scores(self.decision) is not None:
             lead = f"the lead in points is certain at {short_degree(self.certainty)} only"
             return f"It is not more certain because {lead}."
-        on = f" on {self.wording.name(attribute)}" * (attribute != self.attribute)
         certain = short_degree(self.certainty)
         return (
-            f"It is not more certain because rule {firmness.rule}{on} is itself certain "
-            f"at {certain}."
+            f"It is not more certain because rule {firmness.rule} is itself certain at {certain}."
         )

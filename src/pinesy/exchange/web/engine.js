@@ -55,6 +55,8 @@ export function readRules(data) {
   const attributes = data.attributes.map((a, number) => ({
     number,
     name: a.name,
+    title: a.title ?? null,
+    unit: a.unit ?? null,
     formula: a.formula ?? null,
     scale: a.scale ?? null,
     values: data.domains[a.domain],
@@ -70,6 +72,7 @@ export function readRules(data) {
       s: spread(set.s, n),
       r: spread(set.r, n),
       coherent: set.coherent,
+      first: set.first,
       texts: set.texts ?? [],
       conclusions: set.conclusions ?? [],
     };

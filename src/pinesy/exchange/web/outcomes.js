@@ -6,7 +6,7 @@
 
 import { listed } from "./elements.js";
 import { heightOf, necessitiesOf, setsBehind, winnersOf } from "./engine.js";
-import { nameOf } from "./words.js";
+import { ruleNumber } from "./words.js";
 
 /** Cells times rules squared up to which pairs of rules that clash are looked for. */
 const PAIRS_LIMIT = 50_000_000;
@@ -52,9 +52,8 @@ function clashText(state, attribute) {
   const clear = (a) => heightOf(state.degrees[a.number]) === 1;
   const begins = ({ output, inputs }) => !clear(output) && inputs.every(clear);
   const set = setsBehind(state.rules, [attribute]).find(begins);
-  const rules = clashingRules(lowCells(state, set)).map((i) => String(i + 1));
-  const text = `${rules.length > 1 ? "rules" : "rule"} ${listed(rules, "and", Infinity)}`;
-  return set.output === attribute ? text : `${text} on ${nameOf(set.output)}`;
+  const rules = clashingRules(lowCells(state, set)).map((i) => String(ruleNumber(set, i + 1)));
+  return `${rules.length > 1 ? "rules" : "rule"} ${listed(rules, "and", Infinity)}`;
 }
 
 /** Return for each different cell which rules keep it below 1. */

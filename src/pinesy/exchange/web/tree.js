@@ -4,7 +4,7 @@ import { degreeText, make } from "./elements.js";
 import { necessitiesOf } from "./engine.js";
 import { degreesSaid, treeNode } from "./outline.js";
 import { justification } from "./why.js";
-import { degreeWords, propositionText, ruleText, statedText, valueText } from "./words.js";
+import { degreeWords, propositionText, ruleNumber, ruleText, statedText, valueText } from "./words.js";
 
 /**
  * Return a value as the tree takes it; `state.images` may hold those of inputs.
@@ -30,7 +30,7 @@ function reasonRecords(state, attribute, place) {
   const { triplets, parameters } = justification(state, attribute, place);
   const { set } = attribute;
   return {
-    parameters: parameters.map(({ rule, by, degree }) => ({ rule, degree, name: by, text: ruleText(set, rule) })),
+    parameters: parameters.map(({ rule, by, degree }) => ({ rule: ruleNumber(set, rule), degree, name: by, text: ruleText(set, rule) })),
     triplets: triplets.map((triplet) => tripletRecord(state, set, triplet)),
   };
 }
@@ -39,7 +39,7 @@ function tripletRecord(state, set, { rule, by, degree, holds, reduced, unexpecte
   const word = by === "P" ? "possible" : "certain";
   const later = (place) => () => partRecord(state, set, part(place), word);
   return {
-    rule,
+    rule: ruleNumber(set, rule),
     text: ruleText(set, rule),
     word,
     degree: by === "P" ? degree : 1 - degree,
@@ -72,7 +72,7 @@ export function restraintLine({ attribute, place, degree, rule, by }) {
   const premise = inside ? "its premise is possible" : "the negation of its premise is possible";
   const at = degreeText(degree);
   return [
-    `${valueText(attribute, place)} is possible at ${at} at most, because of rule ${rule}: `,
+    `${valueText(attribute, place)} is possible at ${at} at most, because of rule ${ruleNumber(set, rule)}: `,
     by === "premise" ? `${premise} at ${at} at most; ` : `its parameter ${by} is ${at}; `,
     make("code", {}, ruleText(set, rule)),
   ];

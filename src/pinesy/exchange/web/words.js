@@ -13,7 +13,7 @@ export function setText(values) {
 }
 
 /** Return an attribute's name; a formula stands for the attribute that it defines. */
-export const nameOf = (attribute) => attribute.formula ?? attribute.name;
+export const nameOf = (attribute) => attribute.formula ?? attribute.title ?? attribute.name;
 
 /** Return "a = v" for a value of an attribute. */
 export function valueText(attribute, place) {
@@ -38,6 +38,10 @@ export function statedText(set, number) {
   const { input, inside } = set.propositions[number];
   return set.texts[number] ?? propositionText(set.inputs[input], placesOf(inside));
 }
+
+/** Return the number of a rule in the rule base, from its number in its set. */
+export const ruleNumber = (set, rule) =>
+  set.output.formula === null ? set.first + rule - 1 : set.first;
 
 /** Return a rule in one line. */
 export function ruleText(set, rule) {

@@ -19,6 +19,11 @@ def format_name(name: str) -> str:
     return name if _is_word(name) else f"`{name}`"
 
 
+def format_text(text: str) -> str:
+    """Return the written form of a text in quotes, with the escapes of JSON."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
 def format_value(value: object, depth: int = 0) -> str:
     """Return the written form of a value; raise `DomainError` if it has none.
 
@@ -31,7 +36,7 @@ def format_value(value: object, depth: int = 0) -> str:
         return str(value).lower()
     if isinstance(value, str):
         text = str.__str__(value)  # also of an enumeration's member that is a text
-        return text if _is_word(text) else json.dumps(text, ensure_ascii=not text.isprintable())
+        return text if _is_word(text) else format_text(text)
     if type(value) is int and value.bit_length() < 3.3 * MAX_DIGITS:
         return repr(value)
     if type(value) is float and math.isfinite(value):
