@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pinesy.evidence.evidence_form import Evidence
+from pinesy.exceptions import DataError
 from pinesy.explanations.decision import Decision
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.labels import Labels, Wording
@@ -19,6 +20,7 @@ from pinesy.explanations.smallest_change import Change, ValueChange
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.transforms.transformation import Transformation, as_transform
 from pinesy.verdicts.sentences import Sentences
 
 #: Values of the domain that `to_dict` has, the most possible first.
@@ -30,6 +32,7 @@ def verdict(
     evidence: Evidence,
     output: str | Attribute | None = None,
     *,
+    transform: str | Transformation | None = None,
     labels: Labels | None = None,
     guarantee: "Guarantee | None" = None,
 ) -> "Verdict":
@@ -40,6 +43,8 @@ def verdict(
     rules : Cascade or RuleSet
     evidence : one sample, in any form that `infer` takes
     output : the attribute that is decided on, by default the only output
+    transform : how probabilities become possibilities, such as ``"antipignistic"``: then the
+        distributions of the evidence, a dict by input, are probabilities
     labels : for some attributes' names, a `Label` (or just a text) to call them by
     guarantee : what calibration guarantees of this sample
 
@@ -64,6 +69,14 @@ def verdict(
     >>> [fact.text for fact in found.facts]
     ['debt is 0.639', 'history is bad']
     """
+    if transform is not None:
+        if not isinstance(evidence, Mapping):
+            raise DataError("with a transform, give the evidence as a dict from inputs to contents")
+        convert = as_transform(transform)
+        evidence = {
+            name: convert(content) if isinstance(content, dict | list | np.ndarray) else content
+            for name, content in evidence.items()
+        }
     decision = Decision.of(rules, evidence, output)
     wording = Wording.of(labels, decision.plan.cascade.attributes)
     return Verdict(decision, wording, guarantee)
