@@ -64,7 +64,7 @@ def test_tables_of_all_kinds_give_the_same_rules_and_seeds_others() -> None:
 
 
 def test_limits_on_rules_and_conditions() -> None:
-    table = patients()
+    table = patients(200)
     rules = induced(table, max_rules=3, max_conditions=1)
     giving = [s for s in rules.rule_sets if s.output.name.startswith("rule ")]
     assert 0 < len(giving) <= 3

@@ -7,12 +7,13 @@ from pinesy._common.validation import check_integer
 #: What scikit-learn takes as a seed, too.
 MAX_SEED = 2**32 - 1
 #: Costs of a condition with the ridge, for two classes and for more, that are compared.
-COSTS = ((0.25, 12.0), (0.5, 4.0), (2.0, 16.0))
+COSTS = ((0.25, 12.0), (1.0, 12.0), (1.0, 48.0))
 COSTS_OF_MANY = ((0.1, 2.0), (0.5, 8.0))
 #: Costs of a condition when rules are pruned.
 PRUNE_COST, PRUNE_COST_OF_MANY = 1.0, 0.4
 #: Rows that allow for a rule more by 50 of them.
 COUNTED_ROWS = 20_000
+PER_CLASS = 15
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class InductionSettings:
         """
         two = n_classes == 2
         conditions = (4 if two else 6) if max_conditions is None else max_conditions
-        rules = 15 * n_classes + min(n_rows, COUNTED_ROWS) // 50 if max_rules is None else max_rules
+        rules = PER_CLASS * n_classes + min(n_rows, COUNTED_ROWS) // 50 if max_rules is None else max_rules
         check_integer(rules, "max_rules", 1)
         return cls(
             least_rows=max(1, min(5, n_rows // 10)),
