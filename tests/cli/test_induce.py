@@ -30,7 +30,9 @@ HOW = ("--decimal", ",", "--id", "patient")
 
 def test_rules_are_written_and_evaluated(pinesy: Run, table: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.rules"
-    done = pinesy("induce", table, "--target", "ill", "-o", model, *HOW, "--max-rules", 3)
+    done = pinesy(
+        "induce", table, "--target", "ill", "-o", model, *HOW, "--max-rules", 2, "--small"
+    )
     assert (done.exit_code, done.stderr) == (0, "")
     assert "written to" in done.stdout
     rules = library.load(model)

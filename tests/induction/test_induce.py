@@ -18,7 +18,7 @@ def patients(n: int = 120, seed: int = 1, missing: float = 0.1) -> pandas.DataFr
     age, dose = rng.integers(20, 80, n).astype(float), rng.normal(size=n).round(3)
     size = rng.choice(["small", "medium", "large"], n)
     city = rng.choice(["Rome", "Oslo", "Bonn"], n)
-    score = (age > 50) + (size == "large") + (city == "Oslo") + rng.normal(0, 0.4, n)
+    score = 1.0 * (age > 50) + (size == "large") + (city == "Oslo") + rng.normal(0, 0.4, n)
     sick = np.where(score > 1.2, "yes", "no")
     table = pandas.DataFrame({"age": age, "dose": dose, "size": size, "city": city})
     table = table.astype(object).where(rng.random(table.shape) >= missing, None)

@@ -16,7 +16,11 @@ Target = Annotated[str, typer.Option(metavar="NAME", help="The column that the r
 MaxRules = Annotated[
     int | None, typer.Option(min=1, help="The most rules that give points to a class.")
 ]
-MaxConditions = Annotated[int, typer.Option(min=1, help="The most conditions of a rule.")]
+MaxConditions = Annotated[
+    int | None,
+    typer.Option(min=1, help="The most conditions of a rule; 4 for two classes, 6 for more."),
+]
+Small = Annotated[bool, typer.Option("--small", help="Prune rules that matter little.")]
 Monotone = Annotated[
     list[str] | None,
     typer.Option(
@@ -48,7 +52,8 @@ def induce(
     target: Target,
     output: options.RulesOutput,
     max_rules: MaxRules = None,
-    max_conditions: MaxConditions = 4,
+    max_conditions: MaxConditions = None,
+    small: Small = False,
     monotone: Monotone = None,
     seed: Seed = 0,
     ids: Leave = None,
@@ -79,6 +84,7 @@ def induce(
         target,
         max_rules=max_rules,
         max_conditions=max_conditions,
+        small=small,
         monotone=_directions(monotone or ()),
         features=features or None,
         seed=seed,

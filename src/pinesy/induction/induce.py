@@ -90,7 +90,7 @@ def induce(
         sample of their rows, drawn in one pass
     target : the name of the column of labels, or the labels
     max_rules : that give points; by default 15 for each class and one for each 50 rows, of up to
-        20,000
+        20,000 (30 rows if there are more than two classes; with `small` 50, of up to 3,000)
     max_conditions : of a rule; by default 4 for two classes, and 6 for more
     small : whether rules that matter little are pruned
     monotone : columns of numbers or ordered categories that, where they rise, may only speak for

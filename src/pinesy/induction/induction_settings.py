@@ -7,12 +7,14 @@ from pinesy._common.validation import check_integer
 #: What scikit-learn takes as a seed, too.
 MAX_SEED = 2**32 - 1
 #: Costs of a condition with the ridge, for two classes and for more, that are compared.
-COSTS = ((0.25, 12.0), (0.5, 4.0), (2.0, 16.0))
+COSTS = ((0.25, 12.0), (1.0, 12.0), (1.0, 48.0))
 COSTS_OF_MANY = ((0.1, 2.0), (0.5, 8.0))
 #: Costs of a condition when rules are pruned.
-PRUNE_COST, PRUNE_COST_OF_MANY = 1.0, 0.4
-#: Rows that allow for a rule more by 50 of them.
-COUNTED_ROWS = 20_000
+PRUNE_COST, PRUNE_COST_OF_MANY = 1.4, 0.4
+#: Rules that each class allows for, rows that allow for one more (of two classes, and of more), and
+#: how many rows count, of small models too.
+PER_CLASS, PER_RULE, PER_RULE_OF_MANY = 15, 50, 30
+COUNTED_ROWS, COUNTED_OF_SMALL = 20_000, 3_000
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class InductionSettings:
         """
         two = n_classes == 2
         conditions = (4 if two else 6) if max_conditions is None else max_conditions
-        rules = 15 * n_classes + min(n_rows, COUNTED_ROWS) // 50 if max_rules is None else max_rules
+        counted = min(n_rows, COUNTED_OF_SMALL if small else COUNTED_ROWS)
+        rows = counted // (PER_RULE if two or small else PER_RULE_OF_MANY)
+        rules = PER_CLASS * n_classes + rows if max_rules is None else max_rules
         check_integer(rules, "max_rules", 1)
         return cls(
             least_rows=max(1, min(5, n_rows // 10)),

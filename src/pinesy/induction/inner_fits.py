@@ -19,18 +19,24 @@ from pinesy._common.threads import n_threads, run_on_threads
 from pinesy._common.validation import FloatArray
 from pinesy.induction.binned_table import BinnedTable
 from pinesy.induction.induction_settings import InductionSettings
-from pinesy.induction.rule_selector import RuleSelector, WeightedRules, refit, rule_scores
+from pinesy.induction.rule_selector import (
+    RuleSelector,
+    WeightedRules,
+    class_scores,
+    refit,
+    shrunk_class_scores,
+)
 from pinesy.induction.training_table import IntArray
 
 #: Folds up to a number of rows; of more rows one in `HELD_OUT` is not used to choose rules.
 FOLDS, FOLDED_ROWS, HELD_OUT = 3, 4_000, 5
 #: Rows on which costs are compared, and rules chosen, at most.
 COMPARED_ROWS, CHOICE_ROWS = 4_000, 10_000
-#: Scales that are tried, and standard errors by which rules must be better than none.
+#: Scales that are tried.
 SCALES = np.arange(0.0, 1.601, 0.05)
-ERRORS = 2.5
-#: Rules that stay of those that are not.
-UNSURE_RULES = 2
+#: Standard errors by which rules must be better than none; by how many a few are tried in their
+#: place if they are not, and how many.
+ERRORS, UNSURE_ERRORS, UNSURE_RULES = 2.5, 1.2, 2
 
 #: Rows to fit to, and rows to judge on.
 Fold = tuple[IntArray, IntArray]
@@ -66,7 +72,9 @@ def choose_rules(
         if scale > 0.0:
             scale = best_scale([rules], table, [(train, test)]).scale
         rules = refit(rules, table, best.ridge)
-    return scaled(rules, rule_scores(table), scale)
+    if scale == 0.0:
+        return replace(rules.take(np.zeros(0, dtype=np.int64)), prior=shrunk_class_scores(table))
+    return scaled(rules, class_scores(table), scale)
 
 
 def compare_costs(
@@ -75,7 +83,10 @@ def compare_costs(
     settings: InductionSettings,
     advance: Callable[[], object],
 ) -> tuple[InductionSettings, float]:
-    """Return the settings under which labels of other rows are likeliest, and the scale."""
+    """Return the settings under which labels of other rows are likeliest, and the scale.
+
+    The scale is 0 if rules are not better than none.
+    """
     options = settings.alternatives(table.n_classes)
     folds = [(_draw(train, COMPARED_ROWS, settings), test) for train, test in folds]
     tasks = [(option, fold) for option in range(len(options)) for fold in range(len(folds))]
@@ -93,8 +104,10 @@ def compare_costs(
         for option in range(len(options))
     ]
     best, judgement = min(zip(options, scales, strict=True), key=lambda pair: pair[1].loss)
-    if not judgement.is_sure:
-        best = replace(best, max_rules=min(best.max_rules, UNSURE_RULES))
+    if judgement.errors < UNSURE_ERRORS:
+        return best, 0.0
+    if judgement.errors < ERRORS and settings.max_rules > UNSURE_RULES:
+        return compare_costs(table, folds, replace(settings, max_rules=UNSURE_RULES), advance)
     return best, judgement.scale
 
 
@@ -105,19 +118,19 @@ class Judgement(NamedTuple):
     ----------
     scale : under which the labels are likeliest
     loss : the log loss of the labels
-    is_sure : whether that is better than without rules, by more than `ERRORS` standard errors
+    errors : by how many standard errors that is better than without rules
     """
 
     scale: float
     loss: float
-    is_sure: bool
+    errors: float
 
 
 def best_scale(fits: list[WeightedRules], table: BinnedTable, folds: list[Fold]) -> Judgement:
     """Return how good rules are on the rows that they were not fitted to, and the best scale."""
     parts = []
     for rules, (train, test) in zip(fits, folds, strict=True):
-        base, judged = rule_scores(table.take(train)), table.take(test)
+        base, judged = class_scores(table.take(train)), table.take(test)
         change = rules.scores(judged) - base
         losses = [log_losses(base + scale * change, judged.labels) for scale in SCALES]
         parts.append(judged.sample_weight[:, None] * np.column_stack(losses))
@@ -125,8 +138,8 @@ def best_scale(fits: list[WeightedRules], table: BinnedTable, folds: list[Fold])
     totals = losses_of_rows.sum(axis=0)
     best = int(totals.argmin())
     gains = losses_of_rows[:, 0] - losses_of_rows[:, best]
-    is_sure = gains.sum() > ERRORS * np.sqrt((gains**2).sum())
-    return Judgement(float(SCALES[best]), float(totals[best]), bool(is_sure))
+    errors = gains.sum() / np.sqrt(max((gains**2).sum(), 1e-12))
+    return Judgement(float(SCALES[best]), float(totals[best]), float(errors))
 
 
 def log_losses(scores: FloatArray, labels: IntArray) -> FloatArray:
@@ -137,9 +150,7 @@ def log_losses(scores: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def scaled(rules: WeightedRules, base: FloatArray, scale: float) -> WeightedRules:
-    """Return rules with scaled scores; none if the scale is 0."""
-    if scale == 0.0:
-        return replace(rules.take(np.zeros(0, dtype=np.int64)), prior=base)
+    """Return rules with scaled scores."""
     return replace(rules, weights=scale * rules.weights, prior=base + scale * (rules.prior - base))
 
 

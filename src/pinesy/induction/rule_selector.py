@@ -29,6 +29,8 @@ SWEEPS, LAST_SWEEPS = 1, 30
 SHARE = 0.3
 #: Choices between two classes after which candidates are grown.
 CHOICES = 3
+#: How much of the difference between classes stays if it may be chance, and there are no rules.
+LEAST_FACTOR = 0.1
 #: Growths without a candidate that gains after which no more rules are chosen.
 PATIENCE = 2
 
@@ -76,7 +78,7 @@ class WeightFit:
     def __init__(self, table: BinnedTable, ridge: float) -> None:
         self._table, self._ridge = table, ridge
         n, k = len(table.labels), table.n_classes
-        self.prior = rule_scores(table)
+        self.prior = class_scores(table)
         self.odds = np.tile(np.exp(self.prior), (n, 1))
         # The rows of all rules, one after the other; of those that give the prior first.
         self._starts = [i * n for i in range(k + 1)]
@@ -129,10 +131,26 @@ class WeightFit:
         return rules.take(np.flatnonzero(self.weights > 0.0))
 
 
-def rule_scores(table: BinnedTable) -> FloatArray:
+def class_scores(table: BinnedTable) -> FloatArray:
     """Return the logarithms of the shares of the classes, each counted half a row more."""
     counts = np.bincount(table.labels, weights=table.sample_weight, minlength=table.n_classes) + 0.5
     return np.asarray(np.log(counts / counts.sum()))
+
+
+def shrunk_class_scores(table: BinnedTable) -> FloatArray:
+    """Return the logarithms of the shares of the classes, pulled to equal shares.
+
+    The factor is James and Stein's, and `LEAST_FACTOR` where shares differ by no more than those of
+    so many rows from equal classes may (two standard errors, of two classes). Without it the larger
+    class of few rows is taken for larger than it is.
+    """
+    shares, equal = np.exp(class_scores(table)), 1.0 / table.n_classes
+    total, squares = table.sample_weight.sum(), (table.sample_weight**2).sum()
+    by_chance = (1.0 - equal) * squares / max(total**2, 1e-9)
+    ratio = ((shares - equal) ** 2).sum() / max(by_chance, 1e-9)
+    is_chance = ratio <= 1.0 + 3.0 / np.sqrt(max(table.n_classes - 1, 1))
+    factor = LEAST_FACTOR if is_chance else 1.0 - 1.0 / ratio
+    return np.asarray(np.log(equal + factor * (shares - equal)))
 
 
 def refit(rules: WeightedRules, table: BinnedTable, ridge: float) -> WeightedRules:

@@ -140,14 +140,16 @@ def propose_rules(session: Session, payload: Payload) -> Proposal:
     target = payload.get("target")
     if not isinstance(target, str) or target not in table:
         raise DataError(f"the data has no column {target!r:.60}")
-    max_rules = payload.get("max_rules")
+    max_rules, max_conditions = (
+        None if limit is None else check_integer(limit, name, 1, DataError)
+        for name in ("max_rules", "max_conditions")
+        for limit in [payload.get(name)]
+    )
     rules = induction.induce(
         table,
         target,
-        max_rules=None
-        if max_rules is None
-        else check_integer(max_rules, "max_rules", 1, DataError),
-        max_conditions=check_integer(payload.get("max_conditions", 4), "max_conditions", 1),
+        max_rules=max_rules,
+        max_conditions=max_conditions,
         seed=check_integer(payload.get("seed", 0), "seed"),
     )
     evidence = {a.name: table[a.name] for a in rules.inputs}
