@@ -106,7 +106,7 @@ def test_why_and_why_not(opened: Open) -> None:
     page = opened(addition(1), DIGITS, images=digit_images(), title="The sum of two digits")
     answers = page.locator("#answers")
     expect(answers).to_contain_text("Why y_1 = 7?")
-    expect(answers).to_contain_text("Rule 8, because its premise is possible")
+    expect(answers).to_contain_text("Rule 29, because its premise is possible")
     expect(answers).to_contain_text("Margin: 0.6. While all input degrees move by less")
     expect(answers).to_contain_text("Inputs that can change it alone: a_1 (0.6) and a_2 (0.8).")
     answers.get_by_text("c_1 = (3, 4)").first.click()

@@ -97,7 +97,7 @@ def part_data(part: TripletProposition, triplet: Triplet) -> dict[str, Any]:
 
 def triplet_data(triplet: Triplet) -> dict[str, Any]:
     return {
-        "rule": triplet.number,
+        "rule": triplet.index + 1,
         "by": triplet.semantics,
         "degree": triplet.possibility,
         "holds": triplet.holds,
@@ -112,7 +112,7 @@ def value_data(cascade: Cascade, evidence: Any, node: ExplanationNode) -> dict[s
     found = {
         "triplets": [triplet_data(t) for t in node.justification.triplets],
         "parameters": [
-            {"rule": p.number, "by": p.name, "degree": p.degree}
+            {"rule": p.index + 1, "by": p.name, "degree": p.degree}
             for p in node.justification.parameters
         ],
     }
@@ -121,7 +121,11 @@ def value_data(cascade: Cascade, evidence: Any, node: ExplanationNode) -> dict[s
     return found | {
         "restraints": [
             place_data(r)
-            | {"rule": r.number, "by": r.by, "reasons": [place_data(x) for x in r.reasons]}
+            | {
+                "rule": cascade.sets[r.attribute.name].rules.index(r.rule) + 1,
+                "by": r.by,
+                "reasons": [place_data(x) for x in r.reasons],
+            }
             for r in restraints
         ],
         "bottlenecks": [place_data(r) for r in reasons if r.attribute in cascade.inputs],

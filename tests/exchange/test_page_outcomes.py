@@ -100,6 +100,6 @@ def test_clashing_rules_are_named_wherever_they_are(page: Page) -> None:
     wanted = expected(cascade, {"a": [0, 1]})
     assert [verdict for *_, verdict in wanted] == [
         "contradiction: rules 1, 2 and 3",
-        "contradiction: rules 1, 2 and 3 on b",
+        "contradiction: rules 1, 2 and 3",
     ]
     assert asked(page, cascade, [[0, 1]]) == wanted
