@@ -14,7 +14,10 @@ import numpy as np
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, check_distributions, check_known
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, placed
+from pinesy.induction.points_cascade import card_of
+from pinesy.induction.score_card import ScoreCard
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -43,7 +46,8 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
 
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
     rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`);
-    `outputs`, the indices of the attributes that no premise uses.
+    `outputs`, the indices of the attributes that no premise uses; of induced rules `card` (see
+    `_card`).
     """
     attributes = [*cascade.inputs, *(s.output for s in cascade.order)]
     _check_size(cascade, attributes)
@@ -53,12 +57,14 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     sets = [
         _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order
     ]
+    card = card_of(cascade)
     return {
         "domains": list(domains),
         "attributes": described,
         "shapes": [dict(shape) for shape in shapes],
         "sets": sets,
         "outputs": [index[a.name] for a in cascade.outputs],
+        **({} if card is None else {"card": _card(card, index)}),
     }
 
 
@@ -153,6 +159,43 @@ def _set_data(
     return content
 
 
+def _card(card: ScoreCard, index: dict[str, int]) -> dict[str, Any]:
+    """Return a score card: its lines on `conditions`, the distinct ones as (attribute, subset).
+
+    A line is (conditions, class, points, undetermined points, text, record), a rule of the
+    user (conditions, subset of classes, s, r).
+    """
+    numbers = NumberedTexts()
+
+    def conditions(propositions: Iterable[Proposition]) -> list[int]:
+        keys = ((index[p.attribute.name], _hexadecimal(p.mask)) for p in propositions)
+        return [numbers.number(key) for key in keys]
+
+    lines = [
+        [
+            conditions(line.conditions),
+            card.output.position(line.value),
+            line.points,
+            line.undetermined,
+            line.premise,
+            line.record,
+        ]
+        for line in card.lines
+    ]
+    user_rules = [
+        [conditions(r.premise.propositions), _hexadecimal(r.conclusion.mask), r.s, r.r]
+        for r in card.user_rules
+    ]
+    return {
+        "output": index[card.output.name],
+        "levels": list(card.levels),
+        "start": [*card.start.values()],
+        "conditions": list(numbers),
+        "lines": lines,
+        "userRules": user_rules,
+    }
+
+
 def _single_or_list(numbers: Sequence[float]) -> float | list[float]:
     """Return a list of numbers, or the number if all are equal."""
     return numbers[0] if len(set(numbers)) == 1 else list(numbers)
@@ -219,7 +262,9 @@ def titles_of(batch: Batch) -> list[str]:
 
 
 def evidence_batch(cascade: Cascade, evidence: Evidence) -> Batch:
-    """Return evidence as a batch of samples, checked."""
+    """Return samples that a program has at hand, checked."""
+    if card_of(cascade) is not None:
+        evidence = without_unseen(evidence, cascade.inputs, cascade.attributes)
     rows = evidence_rows(cascade, evidence)
     degrees: FloatArray = rows.block(0, rows.n)
     slices = column_slices(cascade.inputs)

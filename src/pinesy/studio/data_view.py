@@ -14,7 +14,10 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import check_integer, check_known
 from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.display.images import data_uri
+from pinesy.evidence.evidence_form import evidence_rows
 from pinesy.exceptions import DataError, PinesyError
+from pinesy.induction.points_cascade import card_of
+from pinesy.induction.score_card import ScoreCard
 from pinesy.learning import Audit, DecisionReport
 from pinesy.learning.audit import AuditedRules, Judged, unused_inputs
 from pinesy.samples import Batch, columns_of, read_samples, value_texts
@@ -165,9 +168,12 @@ def decision_report(session: Session, name: str | None) -> dict[str, Any]:
     def make() -> dict[str, Any]:
         batch = session.with_labels()
         report = learning.evaluate(session.work.rules, batch.evidence, batch.targets, output=name)
-        content = report.to_dict()
-        deciding = sorted(content["rules"], key=lambda rule: -rule["decides"])[:RULES]
+        content, card = report.to_dict(), card_of(session.work.rules)
+        has_card = card is not None and card.output.name == report.attribute
+        rules = _card_lines(session, batch, card) if card and has_card else content["rules"]
+        deciding = sorted(rules, key=lambda rule: -rule["decides"])[:RULES]
         return content | {
+            "has_card": has_card,
             "curve": _curve(report),
             "confusion": content["confusion"] if len(report.values) <= TABLE else None,
             "confused": _confused(report),
@@ -176,6 +182,16 @@ def decision_report(session: Session, name: str | None) -> dict[str, Any]:
         }
 
     return session.report(("evaluate", name), make)
+
+
+def _card_lines(session: Session, batch: Batch, card: ScoreCard) -> list[dict[str, Any]]:
+    """Return the lines of a score card with the rows in which they hold, and are right."""
+    rows = evidence_rows(session.work.rules, batch.evidence)
+    counts = card.line_counts(rows, batch.targets[card.output.name].labels)
+    return [
+        {"rule": line.text, "decides": int(holds), "right": int(right)}
+        for line, holds, right in zip(card.lines, *counts, strict=True)
+    ]
 
 
 def _curve(report: DecisionReport) -> list[list[float]]:

@@ -13,6 +13,7 @@ from pinesy import induction
 from pinesy._common.console import progress
 from pinesy._common.validation import check_integer, check_known, check_number
 from pinesy.exceptions import DataError, PinesyError
+from pinesy.induction.points_cascade import card_of
 from pinesy.learning import (
     LearnedRules,
     LearningResult,
@@ -264,9 +265,15 @@ def _proposal_data(proposal: Proposal) -> dict[str, Any]:
         "induced": induced,
         "accuracyBefore": before,
         "accuracyAfter": after,
-        "text": str(proposal.work.rules)[:MOST_TEXT] if induced else None,
+        "text": _rules_text(proposal.work.rules) if induced else None,
         "report": None if induced else str(proposal.result),
     }
+
+
+def _rules_text(rules: Cascade) -> str:
+    """Return induced rules as their score card, up to a length."""
+    card = card_of(rules)
+    return str(rules if card is None else card)[:MOST_TEXT]
 
 
 def _proposal(session: Session) -> tuple[Job, Proposal]:

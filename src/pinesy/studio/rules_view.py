@@ -9,6 +9,9 @@ from pinesy._common.files import atomic_text
 from pinesy._common.validation import as_list
 from pinesy.display.cascade_picture import GraphNode, graph_of, roles_of
 from pinesy.exceptions import DataError
+from pinesy.induction.points_cascade import card_of
+from pinesy.induction.score_card import HEAD
+from pinesy.model.storage import with_card
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
@@ -30,13 +33,25 @@ Layers = Mapping[int, Sequence[str]]
 
 
 def text(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the text of the rules, the keywords, and whether they have a file."""
+    """Return the rules as text, the words of the language, and whether there is a file for them.
+
+    Induced rules have their score card too, as `card_data`.
+    """
     path = session.path
     return {
+        "card": card_data(session.work.rules),
         "text": session.work.text,
         "keywords": sorted([*KEYWORDS, *STATEMENTS]),
         "file": path.name if path is not None and path.suffix == ".rules" else "",
     }
+
+
+def card_data(rules: Cascade) -> dict[str, Any] | None:
+    """Return the score card of rules as cells of a table, with its summary; None without one."""
+    card = card_of(rules)
+    if card is None:
+        return None
+    return {"summary": card.summary, "head": HEAD, "rows": card.rows(), "leads": card.leads_text}
 
 
 def look(session: Session, payload: Payload) -> dict[str, Any]:
@@ -82,7 +97,7 @@ def _parsed(session: Session, payload: Payload) -> Cascade:
     if not isinstance(written, str):
         raise DataError("there is no text of rules")
     directory: Path | None = session.path.parent if session.path is not None else None
-    return parse(written, directory)
+    return with_card(parse(written, directory), written, "the rules")
 
 
 def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]:

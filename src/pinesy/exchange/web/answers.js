@@ -1,5 +1,6 @@
 /** The answers about one value: why it has its degrees, why it did not win, and the margin. */
 
+import { cardReasons } from "./card_view.js";
 import { button, degreeText, fill, listed, make, shortList } from "./elements.js";
 import { winnersOf } from "./engine.js";
 import { explanationTree, restraintLine } from "./tree.js";
@@ -51,13 +52,22 @@ function marginLine(state, attribute) {
   return line;
 }
 
-function whyNotLines(state, attribute, place, plain, onTry) {
-  const { restraints, bottlenecks, cut } = whyNot(state, attribute, place);
-  const own = restraints.filter((one) => one.attribute === attribute);
+function whyNotLines(state, attribute, place, plain, onTry, card) {
   const found = make("div", { "aria-live": "polite" });
   const search = () => fill(found, changeLines(state, attribute, place, plain, onTry));
   return [
     make("h3", {}, `Why not ${valueText(attribute, place)}?`),
+    card ? null : restraintLines(state, attribute, place),
+    button("Which one input would change it?", search, { class: "search" }),
+    found,
+  ];
+}
+
+/** Return the rules that limit a value, and the inputs behind them. */
+function restraintLines(state, attribute, place) {
+  const { restraints, bottlenecks, cut } = whyNot(state, attribute, place);
+  const own = restraints.filter((one) => one.attribute === attribute);
+  return [
     own.length ? shortList(own, restraintLine) : make("p", {}, "No rule limits it: others are as possible."),
     bottlenecks.length ? make("p", {}, "Behind this, of the inputs:") : null,
     bottlenecks.length
@@ -67,8 +77,6 @@ function whyNotLines(state, attribute, place, plain, onTry) {
         )
       : null,
     cut ? make("p", {}, "There may be more: the search was cut after 1000 rules.") : null,
-    button("Which one input would change it?", search, { class: "search" }),
-    found,
   ];
 }
 
@@ -96,17 +104,18 @@ function rivalLine(state, attribute, place) {
 
 /**
  * Return all answers about a value. `plain`: every input is a value, a number or unknown;
- * `onTry(change)` sets the input of a change.
+ * `onTry(change)` sets the input of a change. Of a score card its lines are the reasons.
  */
 export function answersOn(state, attribute, place, plain, onTry) {
+  const card = state.rules.card?.output === attribute ? state.rules.card : null;
   const winners = winnersOf(state.degrees[attribute.number]);
   const wins = winners.length === 1 && winners[0] === place;
   const isInput = attribute.set === null;
   return [
     make("h3", {}, `Why ${valueText(attribute, place)}?`),
-    explanationTree(state, attribute, place),
+    card ? cardReasons(card, state.degrees, place) : explanationTree(state, attribute, place),
     rivalLine(state, attribute, place),
-    wins || isInput ? null : whyNotLines(state, attribute, place, plain, onTry),
+    wins || isInput ? null : whyNotLines(state, attribute, place, plain, onTry, card),
     isInput ? null : marginLine(state, attribute),
   ];
 }

@@ -6,7 +6,7 @@
  */
 
 /** Return the memberships of a subset, given as hexadecimal digits, the first for four values. */
-function membershipsOf(digits, size) {
+export function membershipsOf(digits, size) {
   const inside = new Uint8Array(size);
   for (let i = 0; i < size; i++) {
     const digit = i >> 2 < digits.length ? parseInt(digits[i >> 2], 16) : 0;

@@ -2,6 +2,8 @@
 
 import { answersOn } from "./answers.js";
 import { DistributionBars } from "./bars.js";
+import { readCard, scoreCard } from "./card.js";
+import { cardTable, predictionText } from "./card_view.js";
 import { fill, make } from "./elements.js";
 import { infer, readRules, winnersOf } from "./engine.js";
 import { InputControl } from "./inputs.js";
@@ -15,6 +17,8 @@ class WhatIf {
   constructor(data) {
     this.samples = data.samples;
     this.rules = readRules(data.rules);
+    const { card } = data.rules;
+    this.rules.card = card ? readCard(card, this.rules.attributes) : null;
     this.asked = null;
     this.controls = this.rules.inputs.map((a, i) => {
       const numbers = this.samples.map((sample) => sample.inputs[i].number ?? NaN);
@@ -31,7 +35,9 @@ class WhatIf {
     fill(at("inputs"), this.controls.map((control) => control.element));
     const isOutput = (one) => this.rules.outputs.includes(one.attribute);
     fill(at("outputs"), this.bars.filter(isOutput).map((one) => one.element));
-    const inner = this.bars.filter((one) => !isOutput(one));
+    // Of a score card the card is shown, not the rules that add and compare its points.
+    const inner = this.rules.card ? [] : this.bars.filter((one) => !isOutput(one));
+    at("scores").hidden = !this.rules.card;
     at("between").hidden = !inner.length;
     fill(at("inner"), inner.map((one) => one.element));
     at("between").addEventListener("toggle", () => this.showBars());
@@ -69,8 +75,18 @@ class WhatIf {
     at("results").classList.toggle("stale", !valid);
     if (!valid) return;
     this.state = infer(this.rules, degrees, { before: this.state ?? null });
+    this.showCard();
     this.showBars();
     this.showAnswers();
+  }
+
+  /** Show which class the score card predicts, and what its lines give. */
+  showCard() {
+    const { card } = this.rules;
+    if (!card) return;
+    this.scores = scoreCard(card, this.state.degrees);
+    fill(at("predicted"), predictionText(card, this.scores));
+    fill(at("card"), cardTable(card, this.scores));
   }
 
   showBars() {
@@ -95,7 +111,8 @@ class WhatIf {
   showAnswers() {
     const [first] = this.rules.outputs;
     const { attribute, place } = this.asked ?? { attribute: first, place: null };
-    const shown = place ?? winnersOf(this.state.degrees[attribute.number])[0];
+    const predicted = this.rules.card?.output === attribute ? this.scores.best : null;
+    const shown = place ?? predicted ?? winnersOf(this.state.degrees[attribute.number])[0];
     const plain = this.controls.every(({ setting }) => !setting.degrees);
     const attempt = (change) => this.attempt(change, plain);
     this.state.images = this.images;

@@ -132,8 +132,8 @@ class DatasetView extends FreshView {
       ...this.coverageTable(found.coverage),
       ...this.confusion(found),
       table(
-        "Rules that decide",
-        ["decides", "right", "rule"],
+        found.has_card ? "Lines of the score card" : "Rules that decide",
+        [found.has_card ? "holds" : "decides", "right", found.has_card ? "line" : "rule"],
         found.rules.map((one) => [String(one.decides), percent(one.right / one.decides), make("code", {}, one.rule)]),
       ),
     ];

@@ -2,10 +2,11 @@
 import { button, fill, make, shortList } from "/shared/elements.js";
 import { Editor } from "../editor.js";
 import { RuleGraph } from "../graph.js";
+import { table } from "../tables.js";
 import { later, latest } from "../timing.js";
 
 class RulesView {
-  constructor(place, studio, { text, keywords, file }) {
+  constructor(place, studio, { text, keywords, file, card }) {
     Object.assign(this, { studio, used: text, version: studio.state.version });
     this.editor = new Editor(keywords, () => this.edited());
     this.problem = make("p", { id: "rules-problem", role: "status", class: "problem" });
@@ -16,8 +17,15 @@ class RulesView {
     this.useButton = button("Use these rules", () => this.use(), { title: "Ctrl+Enter", class: "main" });
     const save = file ? button(`Save ${file}`, () => this.save(), { title: "Ctrl+S" }) : null;
     const download = () => studio.download("rules.rules", this.editor.text, "text/plain");
+    this.card = make("section", { "aria-label": "score card" });
+    this.text = make("details", {}, make("summary", {}, "rules as text"));
+    this.showCard(card);
     fill(
       place,
+      this.card,
+      this.text,
+    );
+    this.text.append(
       make("div", { class: "columns" },
         make("section", { "aria-label": "text" },
           this.editor.element,
@@ -28,6 +36,20 @@ class RulesView {
     place.addEventListener("keydown", (event) => this.key(event));
     this.editor.text = text;
     this.showButtons();
+  }
+
+  /** Of induced rules show the score card; the rules that it is compiled to can be opened. */
+  showCard(card) {
+    this.card.hidden = !card;
+    this.text.open = !card;
+    this.text.firstChild.hidden = !card;
+    if (!card) return;
+    fill(
+      this.card,
+      make("p", {}, `${card.summary}.`),
+      table("Score card", card.head, card.rows, { class: "card" }),
+      make("p", { class: "quiet" }, card.leads),
+    );
   }
 
   key(event) {
@@ -86,6 +108,7 @@ class RulesView {
     await this.studio.attempt(async () => {
       const { version } = await this.studio.ask("rules/use", { text });
       Object.assign(this, { used: text, version });
+      this.showCard((await this.studio.ask("rules/text")).card);
       this.showButtons();
       await Promise.all([this.graph.load(), this.studio.refresh()]);
     });
@@ -103,7 +126,8 @@ class RulesView {
   /** The rules changed in another view, by undo or on disk. */
   async follow() {
     this.version = this.studio.state.version;
-    const { text } = await this.studio.ask("rules/text");
+    const { text, card } = await this.studio.ask("rules/text");
+    this.showCard(card);
     await this.graph.load();
     const show = () => {
       this.used = this.editor.text = text;
