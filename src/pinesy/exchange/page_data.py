@@ -60,6 +60,12 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     index = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
+    for attribute, content in zip(attributes, described, strict=True):
+        if attribute.factors:
+            content["factors"] = [
+                attribute_data(factor, domains.number(tuple(value_texts(factor))))
+                for factor in attribute.factors
+            ]
     sets = [
         _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order
     ]
@@ -126,8 +132,6 @@ def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     content: dict[str, Any] = {"name": attribute.name, "domain": domain}
     if attribute.formula is not None:
         content["formula"] = attribute.formula
-    if attribute.factors:
-        content["factors"] = [factor.name for factor in attribute.factors]
     if all(type(value) is int for value in attribute.domain):
         content["integers"] = True
     if attribute.scale is not None:

@@ -17,6 +17,7 @@ from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, View, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.possibility import Possibility
 from pinesy.studio.session import Payload, Session
 from pinesy.transforms import as_transform
 
@@ -68,6 +69,11 @@ def _input_evidence(attribute: Attribute, content: object) -> Any:
     if kind == "number" and isinstance(value, int | float) and attribute.scale is not None:
         return float(value)
     if kind == "degrees" and isinstance(value, list):
+        if attribute.scale is not None:  # a list of numbers would be several samples
+            try:
+                return Possibility(attribute, np.asarray(value, dtype=np.float64))
+            except (TypeError, ValueError):
+                raise DataError(f"degrees are numbers from 0 to 1; got {value!r:.60}") from None
         return value  # inference checks what is in it
     raise DataError(f"{content!r:.60} is not in its domain, nor a distribution on it")
 

@@ -144,7 +144,10 @@ def _rule(
 def _words(analysis: Sentences, proposition: Proposition, compact: bool) -> str:
     """Return a proposition in words; of a formula that holds, the formula."""
     text = analysis.wording.proposition_sentence(proposition, MAX_NAMED, compact)
-    return text if proposition.attribute.formula is None else text.removesuffix(" is true")
+    if proposition.attribute.formula is None or not text.endswith(" is true"):
+        return text
+    formula = text.removesuffix(" is true")
+    return f"({formula})" if compact and " or " in formula else formula
 
 
 def _visible(

@@ -60,7 +60,8 @@ class Exclusion(Sentences):
         if not self.chain:
             return f"nothing rules out {name}."
         degree = f"possible {short_degree(self.possible)} only" if self.possible else "ruled out"
-        last = self.reasons[-1]
-        between = self._conclusions_between()
+        if not self.reasons:  # the output is a product, which no reader names
+            return f"{name} is {degree}: {self._facts()}."
+        last, between = self.reasons[-1], self._conclusions_between()
         then = f"{between}, and so {last.text}" if between else f", so {last.text}"
         return f"{name} is {degree}: {self._facts()}{then} {self._rules(last)}."

@@ -296,9 +296,11 @@ class Sentences(Analysis):
         if firmness.margin is not None:
             if firmness.margin >= 1.0:
                 return "Yes. No error in a reading changes it."
-            input_name = self.wording.name(self.decision.plan.attributes[weakest or ""])
             firm = "Yes" if firmness.margin >= 0.5 else "Not very"
             by = short_degree(firmness.margin)
+            if weakest is None:
+                return f"{firm}. Several readings would have to be off by {by}."
+            input_name = self.wording.name(self.decision.plan.attributes[weakest])
             return f"{firm}. A reading would have to be off by {by}; {input_name} is the weakest."
         if weakest is None:
             return "Yes. No small error in an input changes it."

@@ -52,18 +52,18 @@ const spread = (numbers, n) =>
 
 /** Return the rules of the data: `attributes`, `sets` (in an order of inference) and `outputs`. */
 export function readRules(data) {
-  const attributes = data.attributes.map((a, number) => ({
-    number,
+  const read = (a) => ({
     name: a.name,
     title: a.title ?? a.name,
     unit: a.unit ?? "",
     formula: a.formula ?? null,
-    factors: a.factors ?? [],
+    factors: (a.factors ?? []).map(read),
     integers: a.integers ?? false,
     scale: a.scale ?? null,
     values: data.domains[a.domain],
     set: null,
-  }));
+  });
+  const attributes = data.attributes.map((a, number) => ({ number, ...read(a) }));
   const shapes = data.shapes.map(readShape);
   const sets = data.sets.map((set) => {
     const n = shapes[set.shape].premises.length;

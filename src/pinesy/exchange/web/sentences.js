@@ -3,7 +3,7 @@
  */
 
 /** Values that a sentence names; more are counted. */
-export const MAX_NAMED = 4;
+const MAX_NAMED = 4;
 /** Larger integers are written with an exponent. */
 const MAX_INTEGER = 1e15;
 
@@ -128,9 +128,24 @@ function predicate(attribute, places, limit) {
   return `is ${text}`;
 }
 
-/** Return the sentence that an attribute has one of some values. */
-export const valuesSentence = (attribute, places, limit = MAX_NAMED) =>
-  `${attribute.title} ${predicate(attribute, places, limit)}`;
+/** Return the places of the factors of a value of a product. */
+function factorPlaces(factors, place) {
+  let left = place;
+  return [...factors].reverse().map(({ values }) => {
+    const own = left % values.length;
+    left = Math.floor(left / values.length);
+    return own;
+  }).reverse();
+}
+
+/** Return the sentence that an attribute has one of some values; a `compact` one has no "and". */
+export function valuesSentence(attribute, places, limit = MAX_NAMED, compact = false) {
+  const { factors, title } = attribute;
+  if (places.length !== 1 || !factors.length) return `${title} ${predicate(attribute, places, limit)}`;
+  const names = factorPlaces(factors, places[0]).map((place, i) => valueName(factors[i], place));
+  if (compact) return `(${factors.map((factor) => factor.title).join(", ")}) is (${names.join(", ")})`;
+  return listText(factors.map((factor, i) => `${factor.title} is ${names[i]}`));
+}
 
 const insidePlaces = (inside, isIn = 1) => [...inside.keys()].filter((i) => inside[i] === isIn);
 
@@ -140,14 +155,10 @@ export function conclusionPlaces(set, rule, holds) {
 }
 
 /** Return a proposition of a rule set as a sentence. */
-export function propositionSentence(set, number) {
+export function propositionSentence(set, number, compact = false) {
   const { input, inside } = set.propositions[number];
   const places = insidePlaces(inside);
   const condition = set.conditions[number];
   if (condition && places.length > 1) return condition;
-  return valuesSentence(set.inputs[input], places);
+  return valuesSentence(set.inputs[input], places, MAX_NAMED, compact);
 }
-
-/** Return the sentences of propositions, joined by "and". */
-export const premiseSentence = (set, numbers) =>
-  listText(numbers.map((number) => propositionSentence(set, number)));

@@ -229,7 +229,7 @@ class Analysis {
   findFacts() {
     const sources = new Map(this.chain.map(({ output, inputs }) => [output.name, inputs]));
     for (const { output, inputs } of this.chain) {
-      const factors = output.factors.map((name) => inputs.find((a) => a.name === name)).filter(Boolean);
+      const factors = output.factors.map(({ name }) => inputs.find((a) => a.name === name)).filter(Boolean);
       if (output.factors.length) sources.set(output.name, factors);
     }
     const waiting = this.chain.length ? [this.chain.at(-1).output] : [];
@@ -329,7 +329,7 @@ class Analysis {
     const known = [...needs.keys()].filter((rule) => needs[rule].length);
     if (!known.length) return "no rule applies.";
     const rule = known.reduce((best, other) => (needs[other].length < needs[best].length ? other : best));
-    const text = listText(needs[rule].map(([own, number]) => propositionSentence(own, number)));
+    const text = listText(needs[rule].map(([own, number]) => propositionSentence(own, number, needs[rule].length > 1)));
     return `no rule applies. The nearest is rule ${ruleNumber(set, rule + 1)}: it needs that ${text}.`;
   }
 
@@ -423,7 +423,8 @@ class Analysis {
     if (!change) return "no change of the inputs was found that gives another answer.";
     const parts = change.changes.map(({ input, text, place, possible }) => {
       if (text !== undefined) return `${input.title} were ${text}`;
-      const value = valuesSentence(input, [place]).slice(`${input.title} is `.length);
+      const sentence = valuesSentence(input, [place]);
+      const value = sentence.startsWith(`${input.title} is `) ? sentence.slice(input.title.length + 4) : sentence;
       return `${input.title} were ${value} (possible ${shortDegree(possible)})`;
     });
     return `if ${listText(parts)}, it would be ${valueName(this.attribute, change.place)}, certain ${shortDegree(change.certainty)}.`;
@@ -464,6 +465,7 @@ class Analysis {
       : movedMargins(state, attribute);
     if (distance >= 1) return "Yes. No error in a reading changes it.";
     const firm = distance >= 0.5 ? "Yes" : "Not very";
+    if (alone[0].distance > 1) return `${firm}. Several readings would have to be off by ${shortDegree(distance)}.`;
     return `${firm}. A reading would have to be off by ${shortDegree(distance)}; ${alone[0].input.title} is the weakest.`;
   }
 
@@ -591,7 +593,7 @@ class Analysis {
 
   /** Return a proposition in words; of a formula that holds, the formula. */
   partText(set, number, isPart) {
-    const text = propositionSentence(set, number);
+    const text = propositionSentence(set, number, isPart);
     const { formula } = set.inputs[set.propositions[number].input];
     if (formula === null || !text.endsWith(" is true")) return text;
     const plain = text.slice(0, -" is true".length);
@@ -637,6 +639,7 @@ class Exclusion extends Analysis {
     if (!this.chain.length) return `nothing rules out ${name}.`;
     const degree = this.possible ? `possible ${shortDegree(this.possible)} only` : "ruled out";
     const last = this.reasons.at(-1);
+    if (!last) return `${name} is ${degree}: ${this.factsText()}.`;
     const between = this.between();
     const then = between ? `${between}, and so ${last.text}` : `, so ${last.text}`;
     return `${name} is ${degree}: ${this.factsText()}${then} (${last.rules}).`;
