@@ -68,7 +68,9 @@ DAYS: list[dict[str, Any]] = [
 def page(tab: Page) -> Page:
     """A page with the functions of verdicts, and nothing else."""
     tab.set_content("<!doctype html>")
-    script = bundle("page.js").replace("globalThis.page = new Page", "const unused = () => new Page")
+    script = bundle("page.js").replace(
+        "globalThis.page = new Page", "const unused = () => new Page"
+    )
     tab.add_script_tag(content=script + ASKED, type="module")
     tab.wait_for_function("'verdicts' in globalThis")
     return tab
@@ -107,9 +109,11 @@ def said(content: dict[str, Any]) -> dict[str, Any]:
     told = {key: content["verdict"][key] for key in (
         "answer", "because", "what_would_change_it", "how_firm", "outcome", "certainty"
     )}  # fmt: skip
-    return told | {key: content[key] for key in keys} | {
-        "whyNot": why_not and (why_not["because"], why_not["change"])
-    }
+    return (
+        told
+        | {key: content[key] for key in keys}
+        | {"whyNot": why_not and (why_not["because"], why_not["change"])}
+    )
 
 
 def assert_same(page: Page, cascade: Cascade, sample: dict[str, Any], index: int | None) -> None:

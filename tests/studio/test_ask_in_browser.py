@@ -47,7 +47,9 @@ def stroke(tab: Page, pad: Locator, *points: tuple[float, float]) -> None:
     """Begin a line on a pad; points are shares of its sides. The pen stays down."""
     box = pad.bounding_box()
     assert box is not None
-    first, *others = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points]
+    first, *others = [
+        (box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in points
+    ]
     tab.mouse.move(*first)
     tab.mouse.down()
     for point in others:

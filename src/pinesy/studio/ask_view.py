@@ -12,7 +12,7 @@ from pinesy.exchange.equations import equation_of
 from pinesy.exchange.page_data import NumberedTexts, attribute_data, input_content, questions_of
 from pinesy.explanations import explain as explain_value
 from pinesy.explanations.labels import Wording
-from pinesy.explanations.points_text import points_given
+from pinesy.explanations.points_text import card_scores, points_given
 from pinesy.explanations.smallest_change import Change, ValueChange
 from pinesy.induction.score_card import conjunction_text
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -186,8 +186,8 @@ def _verdict(
 
 def _card(result: Verdict) -> dict[str, Any] | None:
     """Return the points of the first two classes of a score card; those of the first above 0."""
-    points = points_given(result.decision)
-    if len(points) < 2:
+    points, scores = points_given(result.decision), card_scores(result.decision)
+    if scores is None or len(points) < 2:
         return None
     first, second = points[:2]
     lines = [
@@ -208,6 +208,8 @@ def _card(result: Verdict) -> dict[str, Any] | None:
         "sides": [result.wording.value(result.attribute, side.value) for side in (second, first)],
         "lines": lines,
         "sum": first.low - second.low,
+        "class": int(scores.best[0]),
+        "probability": scores.probability[0].tolist(),
     }
 
 

@@ -398,6 +398,8 @@ class Analysis {
       sides: [second, first].map(({ place }) => valueName(this.attribute, place)),
       lines: [...linesOf(first, 1), ...linesOf(second, -1)],
       sum: first.low - second.low,
+      class: this.scores.best,
+      probability: this.scores.probability,
     };
   }
 
