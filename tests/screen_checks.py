@@ -46,9 +46,12 @@ BEHIND = """() => {
     for (const path of host.querySelectorAll('path')) {
       edges += 1;
       const length = path.getTotalLength();
-      const points = Array.from({ length: 39 }, (_, i) => path.getPointAtLength((length * (i + 1)) / 40));
-      const hits = (b) => points.some(({ x, y }) => x + frame.left > b.left + 2 && x + frame.left < b.right - 2
-        && y + frame.top > b.top + 2 && y + frame.top < b.bottom - 2);
+      const points = Array.from({ length: 39 }, (_, i) => {
+        const { x, y } = path.getPointAtLength((length * (i + 1)) / 40);
+        return [x + frame.left, y + frame.top];
+      });
+      const hits = (b) => points.some(([x, y]) =>
+        x > b.left + 2 && x < b.right - 2 && y > b.top + 2 && y < b.bottom - 2);
       if (boxes.some(hits)) behind += 1;
     }
   }
