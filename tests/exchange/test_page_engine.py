@@ -12,17 +12,15 @@ from playwright.sync_api import Page
 from explanations.small_functions import functions, questions
 from inverse.conditioning_problems import trees
 from pinesy import Attribute, Cascade, If, Possibility, RuleSet, explain, parse
-from pinesy.exceptions import DomainError
 from pinesy.exchange.page import bundle
 from pinesy.exchange.page_data import rules_data
-from pinesy.explanations import input_margins, is_coherent, margin, smallest_change
+from pinesy.explanations import input_margins, is_coherent, margin
 from pinesy.explanations.decision import Decision
 from pinesy.explanations.explain import Explanation
 from pinesy.explanations.justification import ExplanationNode, Triplet, TripletProposition
 from pinesy.explanations.restraints import restraints_on
-from pinesy.problems import addition
 from pinesy.rules.numbers import Scale
-from strategies import cascades, random_batch, shaped_cascades
+from strategies import cascades, shaped_cascades
 
 #: What a test asks of the page, as plain data.
 ANSWERS = """
@@ -56,17 +54,6 @@ globalThis.answers = (data, inputs) => {
     alone: inputMargins(state, output).map(({ input, distance }) => [input.name, distance]),
     values: output.values.map((_, place) => ofValue(state, output, place)),
   }));
-};
-globalThis.plainChanges = (data, inputs, name, value) => {
-  const state = infer(readRules(data), inputs);
-  const attribute = state.rules.attributes.find((a) => a.name === name);
-  const { changes } = singleChanges(state, attribute, value, true);
-  return changes.map(({ input, place }) => [input.name, place]);
-};
-globalThis.sizes = (data, inputs, name, value) => {
-  const state = infer(readRules(data), inputs);
-  const attribute = state.rules.attributes.find((a) => a.name === name);
-  return singleChanges(state, attribute, value, false).changes[0]?.size ?? null;
 };
 globalThis.degreesOfNumber = (...given) => Array.from(degreesOfNumber(...given));
 """
@@ -215,24 +202,6 @@ def test_numbers(engine: Page, cuts: list[int], blur: float, number: float) -> N
         assert found == scale.degrees(np.array([x]))[0].tolist()
 
 
-def test_one_changed_input(engine: Page) -> None:
-    """Of readings of one input the page finds the smallest, as Python does."""
-    cascade, rng = addition(1), np.random.default_rng(3)
-    data = rules_data(cascade)
-    for _ in range(3):
-        sees = {a.name: random_batch(rng, 1, 10)[0].tolist() for a in cascade.inputs}
-        for value in cascade["y_0"].output.domain:
-            found = engine.evaluate(
-                "(given) => sizes(...given)", [data, list(sees.values()), "y_0", value]
-            )
-            try:
-                change = smallest_change(cascade, sees, value, "y_0", mode="fewest")
-                expected = change.size if len(change.readings) == 1 else None
-            except DomainError:  # it wins already
-                continue
-            assert found == expected
-
-
 def test_formulas_and_numbers(engine: Page) -> None:
     cascade = parse("""
         attribute sky in {clear, dark}
@@ -243,19 +212,3 @@ def test_formulas_and_numbers(engine: Page) -> None:
     """)
     for sky, wind in (([1.0, 0.4], [0.2, 1.0, 0.7]), ([0.0, 1.0], [1.0, 0.0, 0.0])):
         assert_same(engine, cascade, {"sky": sky, "wind": wind})
-
-
-def test_one_changed_value(engine: Page) -> None:
-    """Where inputs are plain values, the page tries all values of each."""
-    cascade = addition(1)
-    digits = {"a_1": 3, "a_2": 9}
-    wanted = [
-        [name, digit]
-        for name in digits
-        for digit in range(10)
-        if cascade.infer(digits | {name: digit})["y_1"].best == 5
-    ]
-    crisp = [[float(i == digit) for i in range(10)] for digit in digits.values()]
-    given = [rules_data(cascade), crisp, "y_1", 5]
-    assert engine.evaluate("(given) => plainChanges(...given)", given) == wanted
-    assert wanted == [["a_1", 6], ["a_2", 2]]

@@ -1,4 +1,4 @@
-"""The views Why, Data and Learn in a real browser: the main act of each, by mouse and by keys."""
+"""The views Data and Learn in a real browser: the main act of each, by mouse and by keys."""
 
 import json
 import threading
@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser import PATIENCE, picture
-from pinesy import why_not
 from pinesy._common.console import check_stop, progress
 from pinesy.studio import Session, learn_view
 
@@ -24,36 +23,6 @@ def enter(tab: Page, address: str, view: str) -> Any:
     panel = tab.locator(f"#panel-{view}")
     expect(panel).to_have_attribute("data-ready", "true", timeout=PATIENCE)
     return panel
-
-
-def test_why_not_and_trying_the_change(tab: Page, serving: Serving, session: Session) -> None:
-    panel = enter(tab, serving(session), "why")
-    panel.get_by_role("button", name="sailing = yes").click()
-    answer = why_not(session.work.rules, session.rows.sample(0), "yes", "sailing")
-    first, *_, last = str(answer).split("\n")
-    expect(panel.locator(".not")).to_contain_text(first)
-    expect(panel.locator(".not li").last).to_have_text(last.strip())
-    picture(tab, "studio-why")
-    panel.get_by_role("button", name="Try this change").click()
-    expect(panel.locator(".answer h2")).to_contain_text("sailing is yes")
-
-
-def test_the_tree_opens_by_keyboard_and_is_copied(
-    tab: Page, serving: Serving, session: Session
-) -> None:
-    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    panel = enter(tab, serving(session), "why")
-    inner = panel.locator(".tree details details > summary").first
-    inner.focus()
-    tab.keyboard.press("Enter")
-    expect(inner.locator("xpath=..")).to_have_attribute("open", "")
-    panel.get_by_role("button", name="Copy as text").click()
-    expect(tab.locator("#notices")).to_contain_text("Copied.")
-    assert tab.evaluate("navigator.clipboard.readText()").startswith("It is possible that")
-    with tab.expect_download() as saved:
-        panel.get_by_role("button", name="Save the picture").click()
-    assert saved.value.suggested_filename == "sailing.svg"
-    assert saved.value.path().read_text().startswith("<svg")
 
 
 def test_sorting_the_audit_and_opening_a_row(
@@ -75,7 +44,7 @@ def test_sorting_the_audit_and_opening_a_row(
     panel.locator("[aria-sort=descending] button").press("Enter")
     expect(numbers).to_have_text(names[::-1])
     panel.get_by_role("button", name="Open row 6").click()
-    expect(tab.get_by_role("tab", name="Sample")).to_have_attribute("aria-selected", "true")
+    expect(tab.get_by_role("tab", name="Ask")).to_have_attribute("aria-selected", "true")
 
 
 def test_another_label_and_what_follows(tab: Page, serving: Serving, labelled: Session) -> None:

@@ -37,17 +37,18 @@ def test_views_have_the_card(induced: Session) -> None:
     client = client_of(induced)
     rules = induced.work.rules
     assert isinstance(rules, CardCascade)
-    form = ask(client, "sample/form")
-    assert form["hasCard"]
-    assert {a["name"] for a in form["attributes"]} == {"glucose", "smoker", "ill"}
+    form = ask(client, "ask/form")
+    assert {a["name"] for a in form["inputs"]} == {"glucose", "smoker"}
+    assert [a["name"] for a in form["questions"]] == ["ill"]
     text = ask(client, "rules/text")
     assert [row[0] for row in text["card"]["rows"] if row[0] != "start"] == [
         line.premise for line in rules.card.lines
     ]
-    why = ask(client, "why/explain", sample={"row": 0}, attribute="ill", place=None)
-    assert "glucose is not known" in why["points"]
-    assert not SUMS.search(why["points"].replace("Points for", ""))
-    assert ask(client, "why/conclusions")["others"] == []
+    content = ask(client, "ask/answer", sample={"row": 0})
+    assert "point" in content["verdict"]["because"]
+    assert not SUMS.search(content["text"])
+    premises = {line.premise for line in rules.card.lines}
+    assert {line["text"] for line in content["card"]["lines"]} <= premises | {"start"}
     report = ask(client, "data/evaluate", attribute=None)["result"]
     assert report["has_card"]
     texts = {line.text: line for line in rules.card.lines}
@@ -75,7 +76,7 @@ def test_the_card_stays_while_its_rules_do(induced: Session) -> None:
     assert card_of(induced.work.rules) is None
     assert isinstance(induced.work.rules, Cascade)
     assert ask(client, "rules/text")["card"] is None
-    assert ask(client, "sample/infer", sample={"row": 0}, shown=["ill"])["card"] is None
+    assert ask(client, "ask/answer", sample={"row": 0})["card"] is None
 
 
 def test_the_page_shows_it(tab: Page, serving: Callable[[Session], str], induced: Session) -> None:
@@ -87,11 +88,10 @@ def test_the_page_shows_it(tab: Page, serving: Callable[[Session], str], induced
     lines = tab.locator("#panel-rules table.card tbody tr")
     expect(lines).to_have_count(len(rules.card.rows()))
     assert not SUMS.search(tab.locator("#panel-rules").inner_text())
-    tab.locator("#tab-sample").click()
+    tab.locator("#tab-ask").click()
     scores = rules.score(induced.rows.sample(0))
-    value = rules.card.output.domain[scores.best[0]]
-    expect(tab.locator("#panel-sample .predicted")).to_contain_text(f"Predicted: ill is {value}")
-    expect(tab.locator("#panel-sample .points")).to_contain_text("glucose is not known")
-    tab.locator("#tab-why").click()
-    expect(tab.locator("#panel-why .points")).to_contain_text("glucose is not known")
-    assert not SUMS.search(tab.locator("#panel-why").inner_text())
+    value = str(rules.card.output.domain[scores.best[0]])
+    expect(tab.locator("#panel-ask .verdict .answer")).to_contain_text(value)
+    expect(tab.locator("#panel-ask .scores")).to_be_visible()
+    expect(tab.locator("#panel-ask .layers")).to_have_count(0)
+    assert not SUMS.search(tab.locator("#panel-ask").inner_text())

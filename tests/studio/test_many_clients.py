@@ -31,9 +31,9 @@ def test_fifty_clients_at_once(labelled: Session) -> None:
         row = number % 6
         sample = {"row": row, "inputs": {}}
         about = {"sample": sample, "attribute": "street"}
-        tree = ask(client, "why/explain", **about)["explanation"]
+        tree = ask(client, "ask/explain", **about)["explanation"]
         loser = min(range(2), key=lambda i: tree["distribution"][i]["possibility"])
-        answer = ask(client, "why/ask_why_not", **about, place=loser)["result"]["answer"]
+        answer = ask(client, "ask/answer", **about, place=loser)
         accuracy = ask(client, "data/evaluate")["result"]["accuracy"]
         page = ask(client, "data/page", start=row, count=1)["rows"]
         return [tree, answer, accuracy, page]

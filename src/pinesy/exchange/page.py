@@ -25,6 +25,9 @@ from pinesy.rulebase.rule_set import RuleSet
 #: The maximum size of a page in bytes: browsers open it, and it fits into a mail.
 MAX_BYTES = 20_000_000
 
+#: The styles of the page, in their order.
+STYLES = ("tokens.css", "parts.css", "ask.css", "page.css")
+
 _IMPORT = re.compile(r"^import\b[^;]*?\"\./([^\"]+)\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=\w)", re.MULTILINE)
 
@@ -84,7 +87,7 @@ def rules_page(
         "samples": samples,
     }
     data_text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    script, style = bundle("page.js"), web_text("style.css")
+    script, style = bundle("page.js"), "".join(map(web_text, STYLES))
     policy = (
         f"default-src 'none'; script-src {content_hash(script)}; "
         f"style-src {content_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"

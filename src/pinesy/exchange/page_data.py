@@ -7,6 +7,7 @@ all digits, so inference in the page is equal to inference here bit for bit.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from pinesy._common.validation import FloatArray, check_distributions, check_kno
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, placed
+from pinesy.exchange.equations import equation_of
+from pinesy.explanations import is_coherent
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.rulebase.cascade import Cascade
@@ -30,6 +33,8 @@ from pinesy.semantics.factors import leaves_a_value
 
 #: The maximum number of memberships: of values in propositions, and of cells in conclusions.
 MAX_MEMBERSHIPS = 1 << 25
+#: The maximum number of attributes between inputs and outputs that can be asked about.
+MAX_QUESTIONS = 50
 #: The maximum number of values of all attributes.
 MAX_VALUES = 500_000
 
@@ -48,14 +53,20 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
     rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`;
     `first` is the number of the first rule in the rule base, of a formula that of the rule that it
-    stands in); `outputs`, the indices of the attributes that no premise uses; of
-    induced rules `card` (see `_card`).
+    stands in); `outputs`, the indices of the attributes that no premise uses;
+    `questions`, what can be asked about (see `_question`); of induced rules `card` (see `_card`).
     """
     attributes = [*cascade.inputs, *(cascade.attributes[name] for name in cascade.sets)]
     _check_size(cascade, attributes)
     index = {a.name: i for i, a in enumerate(attributes)}
     domains, shapes = NumberedTexts(), NumberedTexts()
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
+    for attribute, content in zip(attributes, described, strict=True):
+        if attribute.factors:
+            content["factors"] = [
+                attribute_data(factor, domains.number(tuple(value_texts(factor))))
+                for factor in attribute.factors
+            ]
     sets = [
         _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit))
         | {"first": cascade.rule_number(s.output.name, 0)}
@@ -68,8 +79,37 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
         "shapes": [dict(shape) for shape in shapes],
         "sets": sets,
         "outputs": [index[a.name] for a in cascade.outputs],
+        "questions": [_question(cascade, a, index) for a in questions_of(cascade)],
         **({} if card is None else {"card": _card(card, index)}),
     }
+
+
+def questions_of(cascade: Cascade) -> list[Attribute]:
+    """Return the attributes to ask about: the outputs, then others that readers name."""
+    outputs = list(cascade.outputs)
+    if card_of(cascade) is not None:  # the others add and compare points
+        return outputs
+    between = [s.output for s in reversed(cascade.order) if s.output not in outputs]
+    named = (a for a in between if a.formula is None and not a.factors)
+    return [*outputs, *islice(named, MAX_QUESTIONS)]
+
+
+def _question(cascade: Cascade, attribute: Attribute, index: dict[str, int]) -> dict[str, Any]:
+    """Return what the page needs to answer as Python does.
+
+    `coherent` is whether rules cannot contradict each other, `instructions` the size of the
+    program, by which searches are limited; `equation` of a function has texts and attributes.
+    """
+    content: dict[str, Any] = {
+        "attribute": index[attribute.name],
+        "coherent": is_coherent(cascade, attribute),
+        "instructions": len(cascade.compile([attribute]).code.ops),
+    }
+    equation = equation_of(cascade[attribute.name])
+    if equation is not None:
+        factors = [index[factor.name] for factor in equation.factors]
+        content["equation"] = {"parts": equation.parts, "factors": factors}
+    return content
 
 
 def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
@@ -95,12 +135,15 @@ def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     content: dict[str, Any] = {"name": attribute.name, "domain": domain, **title_content(attribute)}
     if attribute.formula is not None:
         content["formula"] = attribute.formula
+    if all(type(value) is int for value in attribute.domain):
+        content["integers"] = True
     if attribute.scale is not None:
         cuts = attribute.scale.cuts
         content["scale"] = {
             "cuts": list(cuts),
             "limits": [float(bound_number(cut)) for cut in cuts],
             "blur": attribute.scale.blur,
+            "named": bool(attribute.scale.names),
         }
     return content
 
@@ -160,6 +203,9 @@ def _set_data(
         content["texts"] = texts
     if any(conclusions):
         content["conclusions"] = conclusions
+    conditions = [p.condition for p in distinct.values()]
+    if any(conditions):
+        content["conditions"] = conditions
     return content
 
 

@@ -142,15 +142,8 @@ class Sentences(Analysis):
             return self._points(points)
         if self.outcome == "no_rule":
             return self._no_rule()
-        facts = self._facts()
+        facts, middle = self._facts(), self._conclusions_between()
         between, last = self.reasons[:-1], self.reasons[-1:]
-        middle = ""
-        if between:
-            last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
-            texts = [f"{reason.text} {self._rules(reason)}" for reason in last_reasons]
-            n_hidden = len(between) - len(last_reasons)
-            others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
-            middle = f", so {list_text(texts)}{others}"
         if self.clash is not None:
             says = [self._says(number) for number in self.clash.groups[0]]
             return f"{facts}{middle}; then {list_text(says)}."
@@ -161,6 +154,15 @@ class Sentences(Analysis):
             names = [self.wording.value(self.attribute, v) for v in self.values]
             return f"{facts}{middle}, and that means {list_text(names, 'or')} {rules}."
         return f"{facts}, so {last[0].text} {rules}."
+
+    def _conclusions_between(self) -> str:
+        """Return what rules conclude between the facts and the answer; empty if nothing."""
+        between = self.reasons[:-1]
+        last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
+        texts = [f"{reason.text} {self._rules(reason)}" for reason in last_reasons]
+        n_hidden = len(between) - len(last_reasons)
+        others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
+        return f", so {list_text(texts)}{others}" if texts else ""
 
     def _points(self, points: list[PointsGiven]) -> str:
         """Return what the lines of a score card give the first two classes, the start included."""
@@ -284,9 +286,11 @@ class Sentences(Analysis):
         if firmness.margin is not None:
             if firmness.margin >= 1.0:
                 return "Yes. No error in a reading changes it."
-            input_name = self.wording.name(self.decision.plan.attributes[weakest or ""])
             firm = "Yes" if firmness.margin >= 0.5 else "Not very"
             by = short_degree(firmness.margin)
+            if weakest is None:
+                return f"{firm}. Several readings would have to be off by {by}."
+            input_name = self.wording.name(self.decision.plan.attributes[weakest])
             return f"{firm}. A reading would have to be off by {by}; {input_name} is the weakest."
         if weakest is None:
             return "Yes. No small error in an input changes it."

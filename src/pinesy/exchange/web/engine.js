@@ -52,16 +52,18 @@ const spread = (numbers, n) =>
 
 /** Return the rules of the data: `attributes`, `sets` (in an order of inference) and `outputs`. */
 export function readRules(data) {
-  const attributes = data.attributes.map((a, number) => ({
-    number,
+  const read = (a) => ({
     name: a.name,
-    title: a.title ?? null,
-    unit: a.unit ?? null,
+    title: a.title ?? a.name,
+    unit: a.unit ?? "",
     formula: a.formula ?? null,
+    factors: (a.factors ?? []).map(read),
+    integers: a.integers ?? false,
     scale: a.scale ?? null,
     values: data.domains[a.domain],
     set: null,
-  }));
+  });
+  const attributes = data.attributes.map((a, number) => ({ number, ...read(a) }));
   const shapes = data.shapes.map(readShape);
   const sets = data.sets.map((set) => {
     const n = shapes[set.shape].premises.length;
@@ -74,6 +76,7 @@ export function readRules(data) {
       coherent: set.coherent,
       first: set.first,
       texts: set.texts ?? [],
+      conditions: set.conditions ?? [],
       conclusions: set.conclusions ?? [],
     };
     read.output.set = read;
@@ -84,6 +87,7 @@ export function readRules(data) {
     sets,
     inputs: attributes.filter((a) => a.set === null),
     outputs: data.outputs.map((number) => attributes[number]),
+    questions: data.questions.map((question) => ({ ...question, attribute: attributes[question.attribute] })),
   };
 }
 

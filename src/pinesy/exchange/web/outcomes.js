@@ -1,12 +1,6 @@
-/**
- * Outcomes of results, as codes and in words: the same as `pinesy.rules.outcomes` has.
- *
- * The studio gets both from Python; the page in one file has nobody else to ask.
- */
+/** Outcomes of results, the same as `pinesy.rules.outcomes` has, and rules that clash. */
 
-import { listed } from "./elements.js";
-import { heightOf, necessitiesOf, setsBehind, winnersOf } from "./engine.js";
-import { ruleNumber } from "./words.js";
+import { heightOf, setsBehind, winnersOf } from "./engine.js";
 
 /** Cells times rules squared up to which pairs of rules that clash are looked for. */
 const PAIRS_LIMIT = 50_000_000;
@@ -19,41 +13,12 @@ export function outcomeOf(degrees, height) {
   return length === degrees.length ? "no_rule" : "several";
 }
 
-/** Return a degree with three digits; what is not 0 or 1 is not written as if it were. */
-function threeDigits(degree) {
-  if (degree > 0 && degree < 0.001) return "less than 0.001";
-  if (degree > 1 - 0.001 && degree < 1) return "more than 0.999";
-  // A number in the middle of two is rounded to the even one, as Python does.
-  const [, even] = /^(0\.0*[1-9]\d[02468])50*$/.exec(degree.toPrecision(100)) ?? [];
-  return String(Number(even ?? degree.toPrecision(3)));
-}
-
-/** Return the outcome of an attribute in words. */
-export function verdictText(state, attribute) {
-  const degrees = state.degrees[attribute.number];
-  const winners = winnersOf(degrees);
-  switch (outcomeOf(degrees, state.heights[attribute.number])) {
-    case "decided": {
-      const certainty = necessitiesOf(degrees)[winners[0]];
-      const at = certainty === 1 ? "" : ` at ${threeDigits(certainty)}`;
-      return `${attribute.values[winners[0]]}, certain${at}`;
-    }
-    case "several":
-      return `undecided: ${listed(winners.map((i) => attribute.values[i]), "or")} remain`;
-    case "no_rule":
-      return "undecided: no rule decides";
-    default:
-      return `contradiction: ${clashText(state, attribute)}`;
-  }
-}
-
-/** Return the first rules behind an attribute that contradict each other. */
-function clashText(state, attribute) {
+/** Return the first rules behind an attribute that contradict each other, and their set. */
+export function clashOf(state, attribute) {
   const clear = (a) => heightOf(state.degrees[a.number]) === 1;
   const begins = ({ output, inputs }) => !clear(output) && inputs.every(clear);
   const set = setsBehind(state.rules, [attribute]).find(begins);
-  const rules = clashingRules(lowCells(state, set)).map((i) => String(ruleNumber(set, i + 1)));
-  return `${rules.length > 1 ? "rules" : "rule"} ${listed(rules, "and", Infinity)}`;
+  return { set, rules: clashingRules(lowCells(state, set)) };
 }
 
 /** Return for each different cell which rules keep it below 1. */

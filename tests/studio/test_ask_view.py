@@ -1,6 +1,6 @@
-"""What the Sample view is told: the same as Python tells, and a clear word where it cannot be."""
+"""What the Ask view is told: the same as Python tells, and a clear word where it cannot be."""
 
-from pathlib import Path
+import json
 from typing import Any
 
 import numpy as np
@@ -13,27 +13,28 @@ from browser import SAILING
 from pinesy import NeuroSymbolic, parse
 from pinesy.problems import addition
 from pinesy.studio import Session
-from pinesy.studio.sample_view import as_digit
+from pinesy.studio.digit_image import as_digit
+from pinesy.studio.reason_chain import reason_chain
 from pinesy.studio.session import Work
+from pinesy.verdicts import verdict
 from studio.conftest import client_of
 from studio.ink_by_columns import by_columns
 
 
 def ask(client: TestClient, endpoint: str, **content: Any) -> Any:
     """Return what an endpoint answers."""
-    answer = client.post(f"/api/sample/{endpoint}", json=content)
+    answer = client.post(f"/api/ask/{endpoint}", json=content)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 def refused(client: TestClient, endpoint: str, **content: Any) -> str:
     """Return why an endpoint refuses to answer."""
-    answer = client.post(f"/api/sample/{endpoint}", json=content)
+    answer = client.post(f"/api/ask/{endpoint}", json=content)
     assert answer.status_code == 422, answer.text
     return str(answer.json()["error"])
 
 
-SHOWN = ["sky", "wind", "street", "sailing"]
 tenths = st.integers(0, 10).map(lambda n: n / 10)
 skies: st.SearchStrategy[tuple[Any, Any]] = st.one_of(
     st.just(({}, None)),
@@ -50,56 +51,67 @@ CLIENT = client_of(SESSION)
 
 
 @given(skies, winds)
-def test_degrees_are_those_of_python(sky: tuple[Any, Any], wind: tuple[Any, Any]) -> None:
+def test_answers_are_those_of_python(sky: tuple[Any, Any], wind: tuple[Any, Any]) -> None:
     sample = {"row": None, "inputs": {"sky": sky[0], "wind": wind[0]}}
-    told = ask(CLIENT, "infer", sample=sample, shown=SHOWN)
-    found = SESSION.work.rules.infer({"sky": sky[1], "wind": wind[1]}, SHOWN)
-    for name in SHOWN:
-        assert told["degrees"][name] == found[name].degrees.tolist()
-        assert 1 - told["heights"][name] == found[name].contradiction
+    for name in ("sailing", "street"):
+        told = ask(CLIENT, "answer", sample=sample, attribute=name)
+        evidence = {"sky": sky[1], "wind": wind[1]} if name == "sailing" else {"sky": sky[1]}
+        found = verdict(SESSION.work.rules, evidence, name)
+        assert told["verdict"] == json.loads(found.to_json())
+        assert told["text"] == found.text()
+        assert told["degrees"] == found.distribution.degrees.tolist()
+        assert told["deciding"] == list(found.deciding_inputs)
+        assert told["chain"] == reason_chain(found)
+
+
+def test_why_not_has_what_speaks_against_a_value(client: TestClient, session: Session) -> None:
+    told = ask(client, "answer", sample={"row": 0}, place=1)
+    found = verdict(session.work.rules, {"sky": "dark", "wind": 12.0}).why_not("yes")
+    assert told["whyNot"]["because"] == found.because
+    assert told["whyNot"]["change"] == found.what_would_change_it
+    changed = {"row": 0, "inputs": told["whyNot"]["set"]}
+    assert ask(client, "answer", sample=changed)["verdict"]["values"] == ["yes"]
+    assert ask(client, "answer", sample={"row": 0}, place=0)["whyNot"] is None
+    tree = ask(client, "explain", sample={"row": 0}, place=1)["explanation"]
+    assert tree["proposition"]["text"] == "sailing is yes"
+
+
+def test_the_chain_has_formulas_inside_their_rules(client: TestClient) -> None:
+    chain = ask(client, "answer", sample={"row": 0})["chain"]
+    assert [one["name"] for one in chain["given"]] == ["sky"]
+    assert [step["name"] for step in chain["steps"]] == ["street", "sailing"]
+    [rule] = [rule for rule in chain["steps"][1]["rules"] if rule["decides"]]
+    assert rule["premise"] == "wind >= 30 or street in {wet}"
+    assert rule["sources"] == ["street"]
 
 
 def test_a_row_is_a_sample_and_inputs_that_are_set_replace_its_own(
     client: TestClient, session: Session
 ) -> None:
-    told = ask(client, "infer", sample={"row": 1}, shown=["sailing"])
+    told = ask(client, "answer", sample={"row": 1})
     evidence = {"sky": {"clear": 1.0, "cloudy": 0.5}, "wind": 31.5}
-    assert (
-        told["degrees"]["sailing"] == session.work.rules.infer(evidence)["sailing"].degrees.tolist()
-    )
-    sample = {"row": 1, "inputs": {"wind": {"number": 5}}}
-    told = ask(client, "infer", sample=sample, shown=["sailing"])
+    assert told["degrees"] == session.work.rules.infer(evidence)["sailing"].degrees.tolist()
+    told = ask(client, "answer", sample={"row": 1, "inputs": {"wind": {"number": 5}}})
     other = session.work.rules.infer(evidence | {"wind": 5})["sailing"]
-    assert told["degrees"]["sailing"] == other.degrees.tolist()
+    assert told["degrees"] == other.degrees.tolist()
+    degrees = {"wind": {"degrees": [0.5, 1.0, 0.25]}}
+    told = ask(client, "answer", sample={"row": 1, "inputs": degrees})
+    wind = {"<10": 0.5, "[10, 30)": 1.0, ">=30": 0.25}
+    other = session.work.rules.infer(evidence | {"wind": wind})["sailing"]
+    assert told["degrees"] == other.degrees.tolist()
 
 
-def test_rows_are_given_in_pages(client: TestClient) -> None:
-    told = ask(client, "rows", start=1, count=10)
-    assert (told["total"], told["finished"], told["columns"]) == (3, True, ["sky", "wind"])
-    assert [row["cells"] for row in told["rows"]] == [
-        ["clear 1, cloudy 0.5", "31.5"],
-        ["clear", "?"],
-    ]
-    assert [row["targets"] for row in told["rows"]] == [{"street": "dry"}] * 2
+def test_rows_are_given_by_number_and_by_id(client: TestClient, labelled: Session) -> None:
     assert ask(client, "row", row=1)["inputs"] == {
         "sky": {"degrees": [1.0, 0.5, 0.0]},
         "wind": {"number": 31.5},
     }
+    assert ask(client, "find", text="2")["row"] == 1
     assert "there is no row 8; the data has 3" in refused(client, "row", row=7)
-
-
-def test_a_million_rows_are_read_in_the_background_and_paged(rules: Path, tmp_path: Path) -> None:
-    """Fewer of them here: the way is the same."""
-    data = tmp_path / "many.csv"
-    data.write_text("sky,wind\n" + "dark,12\nclear,40\n" * 15_000)
-    session = Session.open(rules, data)
-    client = client_of(session)
-    while not (first := ask(client, "rows", start=0, count=2))["rows"]:
-        session.rows.wait(0.05)
-    assert [row["cells"] for row in first["rows"]] == [["dark", "12"], ["clear", "40"]]
-    session.rows.wait()
-    last = ask(client, "rows", start=29_998, count=500)
-    assert (last["total"], [row["line"] for row in last["rows"]]) == (30_000, [30_000, 30_001])
+    with_ids = client_of(labelled)
+    assert ask(with_ids, "find", text="d3")["row"] == 3
+    assert ask(with_ids, "find", text="d3")["ids"] == {"id": "d3"}
+    assert "no row has the id 'd9'" in refused(with_ids, "find", text="d9")
 
 
 @pytest.mark.parametrize(
@@ -124,30 +136,20 @@ def test_a_million_rows_are_read_in_the_background_and_paged(rules: Path, tmp_pa
 )
 def test_samples_that_make_no_sense_are_refused(client: TestClient, sample: Any, why: str) -> None:
     if sample == {"inputs": []}:  # an empty list is as good as nothing
-        assert ask(client, "infer", sample=sample, shown=[])["degrees"] == {}
+        assert ask(client, "answer", sample=sample)["verdict"]["outcome"] == "no_rule"
         return
-    assert why in refused(client, "infer", sample=sample, shown=SHOWN)
-
-
-def test_the_path_that_decides_leads_from_inputs_to_the_output(client: TestClient) -> None:
-    told = ask(client, "path", sample={"row": 0})
-    assert {"sky", "street", "sailing"} <= set(told["attributes"])
-    assert ["sky", "street"] in told["links"]
-    assert told["clashes"] == []
+    assert why in refused(client, "answer", sample=sample)
 
 
 def test_contradictions_are_told() -> None:
     text = "attribute a in {0, 1} attribute b in {0, 1} if a in {1} then b in {1} "
     text += "if a in {1} then b in {0}"
     client = client_of(Session(Work(parse(text), text)))
-    sample = {"inputs": {"a": {"degrees": [0.25, 1.0]}}}
-    told = ask(client, "infer", sample=sample, shown=["a", "b"])
-    assert told["heights"] == {"a": 1.0, "b": 0.25}
-    assert told["outcomes"] == {"a": "decided", "b": "contradiction"}
-    assert told["verdicts"] == {"a": "1, certain at 0.75", "b": "contradiction: rules 1 and 2"}
-    told = ask(client, "infer", sample={"inputs": {}}, shown=["a", "b"])
-    assert told["verdicts"] == {"a": "not given", "b": "undecided: no rule decides"}
-    assert ask(client, "path", sample=sample)["clashes"] == ["b"]
+    told = ask(client, "answer", sample={"inputs": {"a": {"degrees": [0.25, 1.0]}}})
+    assert told["verdict"]["answer"] == "contradiction: rules 1 and 2"
+    assert told["clash"] == "b"
+    told = ask(client, "answer", sample={"inputs": {}})
+    assert told["verdict"]["answer"] == "undecided: no rule decides"
 
 
 # --- digits -----------------------------------------------------------------------------------
@@ -161,11 +163,21 @@ def test_images_are_read_by_the_perception_of_the_model() -> None:
     rng = np.random.default_rng(0)
     images = rng.integers(0, 256, (2, 28, 28)).astype(np.uint8)
     sample = {"inputs": {f"a_{i + 1}": {"image": image.tolist()} for i, image in enumerate(images)}}
-    told = ask(client, "infer", sample=sample, shown=["y_0", "y_1", "a_1"])
-    found = model.predict_possibility(images[None], ["y_0", "y_1", "a_1"])
-    assert told["degrees"] == {name: found[name].degrees[0].tolist() for name in found}
-    alone = ask(client, "infer", sample={"inputs": {"a_1": sample["inputs"]["a_1"]}}, shown=["a_2"])
-    assert alone["degrees"]["a_2"] == [1.0] * 10
+    told = ask(client, "answer", sample=sample, attribute="y_1")
+    found = model.predict_possibility(images[None], ["y_1", "a_1"])
+    assert told["degrees"] == found["y_1"].degrees[0].tolist()
+    assert told["readings"]["a_1"] == found["a_1"].degrees[0].tolist()
+    alone = ask(client, "answer", sample={"inputs": {"a_1": sample["inputs"]["a_1"]}})
+    assert list(alone["readings"]) == ["a_1"]
+
+
+def test_a_sum_is_shown_with_its_digits() -> None:
+    text = "attribute left in 0..9\nattribute right in 0..9\nfunction sum = left + right\n"
+    client = client_of(Session(Work(parse(text), text)))
+    sample = {"inputs": {"left": {"value": 7}, "right": {"value": 1}}}
+    told = ask(client, "answer", sample=sample)
+    assert (told["prefix"], told["verdict"]["answer"]) == ("7 + 1 =", "8, certain 1")
+    assert ask(client, "answer", sample={"inputs": {}})["prefix"] == ""
 
 
 @pytest.mark.parametrize(
@@ -195,9 +207,3 @@ def test_digits_are_scaled_and_centred_by_mass(
     mass = seen / seen.sum()
     centre = (mass.sum(axis=1) @ (np.arange(28) + 0.5), mass.sum(axis=0) @ (np.arange(28) + 0.5))
     assert np.abs(np.array(centre) - 14).max() <= 0.5 + 1e-9
-
-
-def test_rows_are_named_as_everywhere(labelled: Session) -> None:
-    """By the number of the row, from which the page counts from 1, and by id."""
-    (row,) = ask(client_of(labelled), "rows", start=3, count=1)["rows"]
-    assert (row["row"], row["ids"]) == (3, {"id": "d3"})
