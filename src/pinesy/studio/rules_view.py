@@ -95,7 +95,7 @@ def rule_lines(written: str, rules: Cascade) -> dict[int, int]:
 
     Examples
     --------
-    >>> written = "attribute a in {0, 1} attribute b in {0, 1}\\nif a == 1 then b == 1"
+    >>> written = "attribute a in {0, 1} attribute b in {0, 1}\nif a == 1 then b == 1"
     >>> rule_lines(written, parse(written))
     {1: 2}
     """

@@ -90,8 +90,11 @@ def _asked(session: Session, payload: Payload) -> tuple[Attribute, dict[str, Any
     name = payload.get("attribute")
     if name is None:
         name = rules.outputs[0].name
-    attribute = output_named(rules, name)
-    evidence, _ = read_sample(session, payload.get("sample"))
+    attribute, sample = output_named(rules, name), payload.get("sample")
+    is_blank = isinstance(sample, Mapping) and sample.get("row") is None and not sample.get("inputs")
+    if is_blank and len(session.rows):
+        sample = {"row": 0, "inputs": {}}
+    evidence, _ = read_sample(session, sample)
     return attribute, {a.name: evidence[a.name] for a in rules.compile([attribute]).inputs}
 
 
