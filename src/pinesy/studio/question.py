@@ -1,4 +1,4 @@
-"""A sample as the page holds it, and a question about one of its values, as the library takes them.
+"""A sample as the page holds it, and the attribute and value that are asked about, as objects.
 
 The page holds ``{"row": 3, "inputs": {name: content}}``: a row of the data, or none, and what was
 set since. The content of an input is that of `input_content`, or ``{"image": [[...], ...]}`` (grey
@@ -6,7 +6,6 @@ levels 0 to 255, for the perception of a model). Inputs without content are unkn
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,16 @@ import numpy.typing as npt
 
 from pinesy._common.validation import FloatArray, check_integer, check_number
 from pinesy.exceptions import DataError, placed
-from pinesy.explanations import Explanation, explain
-from pinesy.explanations.explanation_report import ExplanationReport
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, View, views_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.propositions import Proposition
-from pinesy.studio.session import Payload, Session, Work
+from pinesy.studio.session import Payload, Session
 from pinesy.transforms import as_transform
 
 Image = npt.NDArray[np.uint8]
 #: Pixels of an image along a side, at most.
 MOST_PIXELS = 1024
-#: Values, rules and propositions that are shown of each, unless the page asks for more.
-LIMIT = 6
 
 
 def read_sample(session: Session, sample: object) -> tuple[dict[str, Any], dict[str, Image]]:
@@ -110,65 +104,10 @@ def perceive(
     return {name: rows[0].tolist() for name, rows in degrees.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Question:
-    """A question about a value of an attribute, on some evidence.
-
-    Attributes
-    ----------
-    work : the rules when the question was asked
-    attribute : that rules conclude on
-    index : of the value in the domain; None for the most possible one
-    evidence : on the inputs, plain values where they are known for certain
-    images : of inputs, where there are some
-    """
-
-    work: Work
-    attribute: Attribute
-    index: int | None
-    evidence: dict[str, Any]
-    images: dict[str, Any]
-
-    @classmethod
-    def of(cls, session: Session, payload: Payload) -> "Question":
-        """Read a question: ``attribute`` (its name), ``place`` (or null), ``sample``."""
-        work = session.work
-        attribute = output_named(work.rules, payload.get("attribute"))
-        index = payload.get("place")
-        index = None if index is None else value_index(attribute, index)
-        evidence, images = read_sample(session, payload.get("sample"))
-        inputs = {a.name for a in work.rules.compile([attribute]).inputs}
-        images = {name: image for name, image in images.items() if name in inputs}
-        return cls(work, attribute, index, evidence, images)
-
-    @property
-    def proposition(self) -> Proposition | Attribute:
-        """What is explained: a value, or an attribute for its best value."""
-        if self.index is None:
-            return self.attribute
-        return Proposition(self.attribute, 1 << self.index)
-
-    @property
-    def needed_evidence(self) -> dict[str, Any]:
-        """The evidence on the inputs that the attribute depends on."""
-        inputs = self.work.rules.compile([self.attribute]).inputs
-        return {a.name: self.evidence[a.name] for a in inputs}
-
-    def explanation(self, eta: float = 0.1, depth: int | None = None) -> Explanation:
-        """Return the explanation of the value."""
-        rules = self.work.rules
-        return explain(rules, self.needed_evidence, self.proposition, eta=eta, depth=depth)
-
-    def report(self, explanation: Explanation, **options: Any) -> ExplanationReport:
-        """Return the explanation as a report, as the command line prints it."""
-        parts = {"why_not": None, "limit": LIMIT} | options
-        return ExplanationReport(self.work.rules, None, self.needed_evidence, explanation, **parts)
-
-
 def output_named(rules: Cascade, name: object) -> Attribute:
-    """Return the attribute with a name, which rules conclude on; for null the last output."""
+    """Return the attribute with a name, which rules conclude on; for null the first output."""
     if name is None:
-        return rules.outputs[-1]
+        return rules.outputs[0]
     if not isinstance(name, str) or name not in rules.sets:
         raise DataError(f"the rules conclude on no attribute {name!r:.60}")
     return rules.sets[name].output

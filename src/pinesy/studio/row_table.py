@@ -103,6 +103,18 @@ class RowTable:
         part, index = self._find(row)
         return {title: str(name) for title, name in part.ids_of(index).items()}
 
+    def find(self, text: str) -> int | None:
+        """Return the first sample that has an id; None if there is none so far."""
+        with self._lock:
+            start = 0
+            for part in self._parts:
+                for entries in part.ids.values():
+                    for row, entry in enumerate(entries):
+                        if str(entry) == text:
+                            return start + row
+                start += len(part)
+        return None
+
     def sample(self, row: int) -> dict[str, Any]:
         """Return the evidence on each input of a sample."""
         part, index = self._find(row)

@@ -4,13 +4,14 @@ from typing import Any
 
 from pinesy.explanations.labels import Wording
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.point_sums import point_sums, points_of
+from pinesy.rulebase.point_sums import PointSum, point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined
 from pinesy.rules.outcomes import list_text
 from pinesy.rules.propositions import Compound, Logical, Proposition
 from pinesy.rules.rule import Rule
+from pinesy.samples import Batch
 
 #: A rule with its number in the rule base and its set.
 NumberedRule = tuple[int, RuleSet, Rule]
@@ -121,7 +122,7 @@ def score_card_data(rules: Cascade) -> dict[str, Any] | None:
     classes, number = [], 0
     for point_sum in sums:
         lines = []
-        for rule_set in sorted(point_sum.gives, key=lambda s: -points_of(s)):
+        for rule_set in _ordered(point_sum):
             number += 1
             [rule] = rule_set.rules
             lines.append(
@@ -146,6 +147,25 @@ def score_card_data(rules: Cascade) -> dict[str, Any] | None:
             if name not in rules.sets and name not in inputs and a.formula is None
         ],
     }
+
+
+def _ordered(point_sum: PointSum) -> list[RuleSet]:
+    """Return the rules that give points to a class, those that give most first."""
+    return sorted(point_sum.gives, key=lambda rule_set: -points_of(rule_set))
+
+
+def line_counts(rules: Cascade, batch: Batch, output: str) -> tuple[list[int], list[int]]:
+    """Return in how many samples each line of a score card holds, and how many have its class."""
+    target = batch.targets[output]
+    holds, right = [], []
+    for index, point_sum in enumerate(point_sums(rules, target.attribute)):
+        names = [rule_set.output.name for rule_set in _ordered(point_sum)]
+        inferred = rules.infer(batch.evidence, names) if names else {}
+        for name in names:
+            mask = inferred[name].degrees[:, 0] == 0.0  # that it gives no points is impossible
+            holds.append(int(mask.sum()))
+            right.append(int((mask & (target.labels == index)).sum()))
+    return holds, right
 
 
 def lead_certainties(rules: Cascade, output: Attribute) -> list[float]:

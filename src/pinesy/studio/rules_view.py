@@ -17,7 +17,7 @@ from pinesy.rulebase.check import Finding
 from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
 from pinesy.studio.row_answers import answered_outputs
-from pinesy.studio.rule_cards import numbered_rules, rule_data, score_card_data
+from pinesy.studio.rule_cards import line_counts, numbered_rules, rule_data, score_card_data
 from pinesy.studio.rules_picture import rules_picture, visible_edges
 from pinesy.studio.session import Payload, Session, endpoints
 
@@ -161,21 +161,39 @@ def work(session: Session, _payload: Payload) -> dict[str, Any]:
 
 
 def rules_at_work(session: Session) -> dict[str, Any]:
-    """Return the rules on the answer that decide rows, the most frequent first, then idle ones."""
+    """Return the rules on the answer that decide rows, the most frequent first, then idle ones.
+
+    Of induced rules it has the lines of the score card, and in how many rows they hold.
+    """
     batch, rules = session.with_labels(), session.work.rules
     [*_, name] = answered_outputs(rules, batch.targets, None)
 
     def make() -> dict[str, Any]:
-        report = learning.evaluate(rules, batch.evidence, batch.targets, output=name)
-        wording = Wording.of(None, rules.attributes)
-        numbered = [entry for entry in numbered_rules(rules) if entry[1].output.name == name]
-        counts = zip(numbered, report.decides.tolist(), report.decides_right.tolist(), strict=True)
+        card = score_card_data(rules)
+        if card is None:
+            report = learning.evaluate(rules, batch.evidence, batch.targets, output=name)
+            wording = Wording.of(None, rules.attributes)
+            numbered = [entry for entry in numbered_rules(rules) if entry[1].output.name == name]
+            cards = [rule_data(entry, wording) for entry in numbered]
+            decides, right = report.decides.tolist(), report.decides_right.tolist()
+        else:
+            cards = [
+                line | {"conclusion": entry["value"]}
+                for entry in card["classes"]
+                for line in entry["lines"]
+            ]
+            decides, right = line_counts(rules, batch, name)
         rows = [
-            rule_data(entry, wording) | {"decides": decides, "right": right}
-            for entry, decides, right in counts
+            entry | {"decides": n, "right": n_right}
+            for entry, n, n_right in zip(cards, decides, right, strict=True)
         ]
         rows.sort(key=lambda row: -row["decides"])
-        return {"samples": report.samples, "rules": rows[:MAX_WORK], "total": len(rows)}
+        return {
+            "samples": len(batch),
+            "lines": card is not None,
+            "rules": rows[:MAX_WORK],
+            "total": len(rows),
+        }
 
     return session.report(("work", name), make)
 

@@ -91,7 +91,9 @@ def _asked(session: Session, payload: Payload) -> tuple[Attribute, dict[str, Any
     if name is None:
         name = rules.outputs[0].name
     attribute, sample = output_named(rules, name), payload.get("sample")
-    is_blank = isinstance(sample, Mapping) and sample.get("row") is None and not sample.get("inputs")
+    is_blank = (
+        isinstance(sample, Mapping) and sample.get("row") is None and not sample.get("inputs")
+    )
     if is_blank and len(session.rows):
         sample = {"row": 0, "inputs": {}}
     evidence, _ = read_sample(session, sample)

@@ -30,7 +30,7 @@ from starlette.staticfiles import StaticFiles
 from pinesy._common.console import Watch, watched_by
 from pinesy._common.files import atomic_text, scratch_directory
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
-from pinesy.studio import data_view, learn_view, rules_view, sample_view, share_view, why_view
+from pinesy.studio import ask_view, data_view, learn_view, rules_view, share_view
 from pinesy.studio.background_jobs import PATIENCE
 from pinesy.studio.guard import ENTRANCE, PREVIEW, Access, Guard
 from pinesy.studio.session import Payload, Session, endpoints
@@ -55,9 +55,8 @@ THREADS, MOST_WAITING = 8, 1_000
 
 #: The tabs of the page, by what their views are called, in their order.
 VIEWS = {
+    "ask": ("Ask", ask_view.ENDPOINTS),
     "rules": ("Rules", rules_view.ENDPOINTS),
-    "sample": ("Sample", sample_view.ENDPOINTS),
-    "why": ("Why", why_view.ENDPOINTS),
     "data": ("Data", data_view.ENDPOINTS),
     "learn": ("Learn", learn_view.ENDPOINTS),
     "share": ("Share", share_view.ENDPOINTS),
@@ -67,11 +66,9 @@ VIEWS = {
 # --- endpoints of the page around the views: the state of the work, its files, undo --------------
 
 
-def views(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the views, and the first one: the Sample view if a network reads drawings."""
-    tabs = [{"name": name, "title": title} for name, (title, _) in VIEWS.items()]
-    drawn = sample_view.image_inputs(session.work.model, session.work.rules)
-    return {"views": tabs, "first": "sample" if drawn else "rules"}
+def views(_session: Session, _payload: Payload) -> list[dict[str, str]]:
+    """Return the views, the one that opens first before the others."""
+    return [{"name": name, "title": title} for name, (title, _) in VIEWS.items()]
 
 
 def state(session: Session, _payload: Payload) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """The verdict on a sample: what was decided, why, what would change it, and how firm it is."""
 
+from pinesy.verdicts.exclusion import Exclusion
 from pinesy.verdicts.firmness import Firmness
 from pinesy.verdicts.sentences import Fact, Reason, short_degree
 from pinesy.verdicts.verdict import Guarantee, Verdict, verdict, verdict_schema
 
 __all__ = [
+    "Exclusion",
     "Fact",
     "Firmness",
     "Guarantee",

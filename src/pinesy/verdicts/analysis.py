@@ -102,22 +102,26 @@ class Analysis:
     @cached_property
     def change(self) -> Change | None:
         """A change of the fewest inputs that gives another answer; None if none was found."""
-        changes = []
-        degrees = self.distribution.degrees
-        order = np.argsort(-degrees, kind="stable").tolist()
+        order = np.argsort(-self.distribution.degrees, kind="stable").tolist()
+        rivals = [i for i in order[: MAX_RIVALS + 1] if not self._is_decided(i)]
+        changes = [change for change in map(self.change_to, rivals) if change is not None]
+        return min(changes, key=lambda c: (len(c.readings), c.size), default=None)
+
+    def _is_decided(self, index: int) -> bool:
+        """Return whether the value at an index is the only winner."""
+        return (self.attribute.domain[index],) == self.decision.winners
+
+    def change_to(self, index: int) -> Change | None:
+        """Return a change of the fewest inputs that decides on the value at an index, if found."""
         is_plain = len(self.decision.plain_values) == len(self.decision.program.inputs)
         mode: Mode = "values" if is_plain else "fewest"
         rows = min(CHANGE_EFFORT, CHANGE_INSTRUCTIONS // (1 + len(self.decision.program.code.ops)))
-        for index in order[: MAX_RIVALS + 1]:
-            if (self.attribute.domain[index],) == self.decision.winners:
-                continue
-            try:
-                request = change_request(self.decision, mode, None, None, None, None, max(1, rows))
-                changes.append(change_to(self.decision, index, request))
-            except (UnreachableError, CascadeError, DataError):
-                continue
-        decisive = [change for change in changes if change.decides]
-        return min(decisive, key=lambda c: (len(c.readings), c.size), default=None)
+        try:
+            request = change_request(self.decision, mode, None, None, None, None, max(1, rows))
+            change = change_to(self.decision, index, request)
+        except (UnreachableError, CascadeError, DataError):
+            return None
+        return change if change.decides else None
 
     @cached_property
     def changed_certainty(self) -> float:

@@ -139,17 +139,8 @@ class Sentences(Analysis):
         """The facts, the conclusions in between, and the answer."""
         if self.outcome == "no_rule":
             return self._no_rule()
-        facts = self._facts()
+        facts, middle = self._facts(), self._conclusions_between()
         between, last = self.reasons[:-1], self.reasons[-1:]
-        middle = ""
-        if between:
-            last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
-            texts = [
-                f"{r.text} ({rule_numbers_text([n - 1 for n in r.rules])})" for r in last_reasons
-            ]
-            n_hidden = len(between) - len(last_reasons)
-            others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
-            middle = f", so {list_text(texts)}{others}"
         if self.clash is not None:
             says = [self._says(number - 1) for number in self.clash.groups[0]]
             return f"{facts}{middle}; then {list_text(says)}."
@@ -160,6 +151,15 @@ class Sentences(Analysis):
             names = [self.wording.value(self.attribute, v) for v in self.values]
             return f"{facts}{middle}, and that means {list_text(names, 'or')} {rules}."
         return f"{facts}, so {last[0].text} {rules}."
+
+    def _conclusions_between(self) -> str:
+        """Return what rules conclude between the facts and the answer; empty if nothing."""
+        between = self.reasons[:-1]
+        last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
+        texts = [f"{reason.text} {self._rules(reason)}" for reason in last_reasons]
+        n_hidden = len(between) - len(last_reasons)
+        others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
+        return f", so {list_text(texts)}{others}" if texts else ""
 
     def _rules(self, reason: Reason) -> str:
         """Return the rules of a reason in brackets."""

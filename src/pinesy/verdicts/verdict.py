@@ -4,7 +4,7 @@ Every surface takes its words from here: the command line, notebooks, the studio
 """
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -19,7 +19,8 @@ from pinesy.explanations.smallest_change import Change, ValueChange
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
-from pinesy.verdicts.sentences import Sentences
+from pinesy.verdicts.exclusion import Exclusion
+from pinesy.verdicts.sentences import MAX_NAMED, Sentences
 
 #: Values of the domain that `to_dict` has, the most possible first.
 MAX_VALUES = 20
@@ -84,6 +85,21 @@ class Guarantee:
     values: tuple[Hashable, ...]
     text: str
 
+    @classmethod
+    def of(
+        cls, level: float, values: Sequence[Hashable], attribute: Attribute, wording: Wording
+    ) -> "Guarantee":
+        """Return what a prediction set guarantees."""
+        percent = f"{100 * level:g}"
+        promise = f"Sets made like this hold the truth in at least {percent} of 100 cases."
+        if len(values) == len(attribute.domain):
+            text = f"Nothing can be ruled out at {percent} %."
+        elif not values:
+            text = f"No value is left at {percent} %: the sample is unlike those that calibrated."
+        else:
+            text = f"{wording.value_list(attribute, values, MAX_NAMED)}. {promise}"
+        return cls(level, tuple(values), text)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict(Sentences):
@@ -112,6 +128,11 @@ class Verdict(Sentences):
 
     def __repr__(self) -> str:
         return f"Verdict({self.attribute.name}: {self.answer})"
+
+    def why_not(self, value: Hashable) -> Exclusion:
+        """Return what speaks against a value, and what would have to change for it."""
+        self.attribute.position(value)  # raises where there is no such value
+        return Exclusion(self.decision, self.wording, value)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data; `verdict_schema` describes it."""

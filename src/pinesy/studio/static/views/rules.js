@@ -175,7 +175,7 @@ class RulesView {
         part.style.flexGrow = count;
         split.append(part);
       }
-      const text = decides ? `${counted(decides)} ${decides === 1 ? "row" : "rows"}, ${percent(right / decides)} right` : "never";
+      const text = decides ? `${counted(decides)} ${decides === 1 ? "row" : "rows"}, ${percent(right / decides)} ${lines ? conclusion : "right"}` : "never";
       return [make("span", { class: "number", title: `${premise} → ${conclusion}` }, number), make("span", {}, split), make("span", { class: decides ? "" : "quiet" }, text)];
     };
     const left = total - rules.length;
