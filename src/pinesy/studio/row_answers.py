@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.coverage_report import share_band
+from pinesy.engine.program import Inference
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.explanations.labels import Wording, plain_value_text
@@ -48,10 +50,11 @@ class RowAnswers:
 
         Parameters
         ----------
-        evidence, targets : the rows; labels that are distributions are ignored
+        evidence : the columns of all inputs side by side, or by name
+        targets : of the rows; labels that are distributions are ignored
         names : the outputs, which are answered together
         """
-        inferred = rules.infer(evidence, list(names))
+        inferred = infer_rows(rules, evidence, names)
         labels = None
         if all(name in targets and not targets[name].is_graded for name in names):
             labels = np.stack([targets[name].labels.astype(np.intp) for name in names], axis=1)
@@ -210,6 +213,15 @@ def evidence_text(
         texts.append(f"{wording.name(attribute)} {text}")
     hidden = len(inputs) - MAX_INPUTS
     return ", ".join([*texts, *([f"{hidden} more"] if hidden > 0 else [])])
+
+
+def infer_rows(rules: Cascade, evidence: Any, names: Sequence[str]) -> Inference:
+    """Infer outputs for all rows, by the inputs that they take."""
+    program = rules.compile(names)
+    if isinstance(evidence, np.ndarray):
+        columns = column_slices(rules.inputs)
+        evidence = {a.name: evidence[:, columns[a.name]] for a in program.inputs}
+    return program.infer({a.name: evidence[a.name] for a in program.inputs})
 
 
 def answered_outputs(rules: Cascade, targets: Mapping[str, Target], name: object) -> list[str]:

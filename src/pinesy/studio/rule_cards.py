@@ -12,6 +12,7 @@ from pinesy.rules.outcomes import list_text
 from pinesy.rules.propositions import Compound, Logical, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.samples import Batch
+from pinesy.studio.row_answers import infer_rows
 
 #: A rule with its number in the rule base and its set.
 NumberedRule = tuple[int, RuleSet, Rule]
@@ -160,9 +161,9 @@ def line_counts(rules: Cascade, batch: Batch, output: str) -> tuple[list[int], l
     holds, right = [], []
     for index, point_sum in enumerate(point_sums(rules, target.attribute)):
         names = [rule_set.output.name for rule_set in _ordered(point_sum)]
-        inferred = rules.infer(batch.evidence, names) if names else {}
         for name in names:
-            mask = inferred[name].degrees[:, 0] == 0.0  # that it gives no points is impossible
+            inferred = infer_rows(rules, batch.evidence, [name])[name]
+            mask = inferred.degrees[:, 0] == 0.0  # that it gives no points is impossible
             holds.append(int(mask.sum()))
             right.append(int((mask & (target.labels == index)).sum()))
     return holds, right
