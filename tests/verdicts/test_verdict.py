@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 
-from explanations.json_schema import problems
+from json_schema import problems
 from pinesy import Attribute, Cascade, antipignistic, load, parse
 from pinesy.problems import addition, sudoku
 from pinesy.verdicts import Verdict, short_degree, verdict, verdict_schema

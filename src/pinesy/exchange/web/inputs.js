@@ -1,19 +1,21 @@
 /**
- * Controls of the inputs: a choice of a value, a number, or a slider for each degree.
+ * Evidence rows: what is known of an input, set as a value, a number, unknown, or by degrees.
  *
- * What an input is set to is plain data: {value: place}, {number: x}, {degrees: [...]} or {} where
- * nothing is known.
+ * A setting is plain data: {value: place}, {number: x}, {degrees: [...]} or {} where nothing is
+ * known.
  */
 
-import { degreeText, fill, listed, make } from "./elements.js";
+import { button, fill, make } from "./elements.js";
 import { degreesOfNumber } from "./engine.js";
-import { nameOf } from "./words.js";
+import { bar, shortDegree } from "./parts.js";
 
-/** What choices are called that are no values. */
-const UNKNOWN = "unknown";
-const BY_DEGREES = "by degrees";
-/** Values that are shown with their degrees before the sliders are opened. */
-const SUMMARISED = 3;
+/** Values, and characters of them in all, up to which a choice is shown as segments. */
+const SEGMENTS = 4;
+const SEGMENT_CHARACTERS = 34;
+/** Values that a reading shows, the most possible. */
+const READ_VALUES = 3;
+/** The least distance of two labels of a scale, as a share of it. */
+const TICK_GAP = 0.2;
 
 /** Return the degrees that a setting of an input means. */
 export function degreesOf(attribute, setting) {
@@ -27,16 +29,12 @@ export function degreesOf(attribute, setting) {
 /** Return what is wrong with a setting; an empty text if nothing is. */
 export function problemOf(attribute, setting) {
   if (!setting.degrees || setting.degrees.some((degree) => degree === 1)) return "";
-  return `No value of ${nameOf(attribute)} is fully possible: move one of them to 1.`;
+  return `No value of ${attribute.title} is fully possible: move one of them to 1.`;
 }
 
-/** Return the most possible values with their degrees. */
-function summaryOf({ values }, degrees) {
-  const places = [...degrees.keys()].filter((i) => degrees[i] > 0);
-  places.sort((i, j) => degrees[j] - degrees[i] || i - j);
-  const texts = places.map((i) => `${values[i]}: ${degreeText(degrees[i])}`);
-  return `degrees ${listed(texts, "and", SUMMARISED)}`;
-}
+/** Return whether a setting says nothing. */
+export const isUnknown = ({ value, number, degrees }) =>
+  value === undefined && number === undefined && (!degrees || degrees.every((degree) => degree === 1));
 
 /** Return the range of a number's slider: that of the cuts and of the numbers seen, and a bit. */
 export function rangeOf(scale, numbers) {
@@ -45,29 +43,55 @@ export function rangeOf(scale, numbers) {
   const low = known.reduce((a, b) => Math.min(a, b));
   const high = known.reduce((a, b) => Math.max(a, b));
   const beyond = (high - low || Math.abs(high) || 1) / 4;
-  return [low - beyond, high + beyond];
+  return [low >= 0 ? Math.max(0, low - beyond) : low - beyond, high + beyond];
 }
 
-/** The control of one input; `onChange()` is called when its setting is another. */
-export class InputControl {
+/** Return the most possible values of an input with their bars; as many lines where there are none. */
+export function readingBars(attribute, setting) {
+  const degrees = isUnknown(setting) ? [] : degreesOf(attribute, setting);
+  const order = [...degrees.keys()].sort((i, j) => degrees[j] - degrees[i] || i - j).slice(0, READ_VALUES);
+  const lines = order.map((place, rank) => {
+    const certain = rank === 0 ? 1 - (degrees[order[1]] ?? 0) : 0;
+    return make(
+      "div",
+      {},
+      make("b", {}, attribute.values[place]),
+      bar(degrees[place], certain),
+      make("span", {}, shortDegree(degrees[place])),
+    );
+  });
+  while (lines.length < Math.min(READ_VALUES, attribute.values.length)) lines.push(make("div", {}));
+  return make("div", { class: "reading" }, lines);
+}
+
+/** The row of one input; `onChange()` is called when its setting is another. */
+export class EvidenceRow {
   constructor(attribute, onChange, numbers = []) {
-    Object.assign(this, { attribute, onChange, setting: {} });
-    this.image = make("img", { alt: "", hidden: true });
-    this.problem = make("p", { class: "problem error", role: "alert" });
-    this.summary = make("summary", {});
+    Object.assign(this, { attribute, onChange, setting: {}, last: null });
+    const { title, unit = "", scale } = attribute;
+    this.image = make("img", { alt: "", class: "seen", hidden: true });
+    this.problem = make("p", { class: "problem", role: "alert" });
+    this.unknown = button("unknown", () => this.toggle(), { class: "unknown", "aria-label": `${title} is unknown` });
+    this.control = scale ? this.number(numbers) : this.choice();
     this.sliders = make("div", { class: "sliders" });
     this.details = make(
       "details",
-      { ontoggle: () => this.showSliders() },
-      this.summary,
+      { class: "by-degrees", ontoggle: () => this.showSliders() },
+      make("summary", {}, "not sure: set degrees"),
       this.sliders,
     );
-    const fields = attribute.scale ? this.numberFields(numbers) : [this.choice()];
     this.element = make(
       "div",
-      { class: "input", role: "group", "aria-label": nameOf(attribute) },
-      this.image,
-      make("div", { class: "fields" }, make("b", {}, nameOf(attribute)), fields),
+      { class: "field", role: "group", "aria-label": title, "data-input": attribute.name },
+      make(
+        "div",
+        { class: "name" },
+        make("i", { class: "dot", title: "decides" }),
+        make("b", {}, title),
+        make("span", { class: "unit" }, unit),
+        this.unknown,
+      ),
+      make("div", { class: "control" }, this.control, this.image),
       this.details,
       this.problem,
     );
@@ -75,73 +99,97 @@ export class InputControl {
   }
 
   choice() {
-    const { values } = this.attribute;
-    this.select = make(
-      "select",
-      { "aria-label": nameOf(this.attribute), onchange: () => this.choose() },
-      values.map((text, place) => make("option", { value: place }, text)),
-      make("option", { value: UNKNOWN }, UNKNOWN),
-      make("option", { value: BY_DEGREES, hidden: true }, BY_DEGREES),
+    const { values, title } = this.attribute;
+    const isShort = values.length <= SEGMENTS && values.join("").length <= SEGMENT_CHARACTERS;
+    return isShort ? this.segments(values, title) : this.select(values, title);
+  }
+
+  segments(values, title) {
+    const name = `choice ${this.attribute.name}`;
+    this.radios = values.map((text, value) =>
+      make("input", { type: "radio", name, value, "aria-label": text, onchange: () => this.change({ value }) }),
     );
-    return this.select;
+    const segment = (radio, i) => make("label", {}, radio, make("span", { "aria-hidden": "true" }, values[i]));
+    return make("div", { class: "choice", role: "radiogroup", "aria-label": title }, this.radios.map(segment));
   }
 
-  choose() {
-    const chosen = this.select.value;
-    this.change(chosen === UNKNOWN ? {} : { value: Number(chosen) });
+  select(values, title) {
+    this.options = make(
+      "select",
+      { "aria-label": title, onchange: () => this.change({ value: Number(this.options.value) }) },
+      make("option", { value: "", disabled: true }, "–"),
+      values.map((text, value) => make("option", { value }, text)),
+    );
+    return this.options;
   }
 
-  numberFields(numbers) {
-    const [min, max] = rangeOf(this.attribute.scale, numbers);
-    const name = nameOf(this.attribute);
+  number(numbers) {
+    const { title, scale } = this.attribute;
+    const [min, max] = rangeOf(scale, numbers);
     const read = (field) => () => {
       const number = Number(field.value);
       this.change(field.value === "" || !Number.isFinite(number) ? {} : { number });
     };
-    this.number = make("input", { type: "number", step: "any", "aria-label": name });
-    this.number.placeholder = UNKNOWN;
-    this.range = make("input", { type: "range", step: "any", min, max });
-    this.range.setAttribute("aria-label", `${name}, slider`);
-    this.number.addEventListener("input", read(this.number));
+    this.field = make("input", { type: "number", step: "any", "aria-label": title });
+    this.range = make("input", { type: "range", step: (max - min) / 500, min, max, "aria-label": `${title}, slider` });
+    this.field.addEventListener("input", read(this.field));
     this.range.addEventListener("input", read(this.range));
-    return [this.number, this.range];
+    return make("div", { class: "numeric" }, this.field, make("div", { class: "track" }, this.range, ticks(scale.limits, min, max)));
+  }
+
+  /** Say that nothing is known, or take back what was known before. */
+  toggle() {
+    if (!isUnknown(this.setting)) {
+      this.last = this.setting;
+      this.change({});
+    } else this.change(this.last ?? this.first());
+  }
+
+  /** Return a setting to begin with. */
+  first() {
+    const { scale } = this.attribute;
+    if (!scale) return { value: 0 };
+    return { number: Number(((Number(this.range.min) + Number(this.range.max)) / 2).toPrecision(3)) };
   }
 
   /** Take another setting, made here by hand. */
   change(setting) {
-    this.set(setting);
+    this.set(setting, "");
     this.onChange();
   }
 
   /** Take another setting, and an image of what is seen. */
-  set(setting, image = this.image.src) {
+  set(setting, image = "") {
     this.setting = setting;
     this.image.hidden = !image;
     if (image) this.image.src = image;
     else this.image.removeAttribute("src");
-    this.image.alt = image ? `what is seen of ${nameOf(this.attribute)}` : "";
+    this.image.alt = image ? `what is seen of ${this.attribute.title}` : "";
     this.show();
-  }
-
-  focus() {
-    (this.select ?? this.number).focus();
   }
 
   get degrees() {
     return degreesOf(this.attribute, this.setting);
   }
 
+  /** Mark the input as one that decides; `kind` is "lit", "conflict" or "". */
+  set mark(kind) {
+    this.element.dataset.mark = kind;
+  }
+
   show() {
     const { number, value, degrees } = this.setting;
-    if (this.select) {
-      const known = value === undefined ? UNKNOWN : String(value);
-      this.select.value = degrees ? BY_DEGREES : known;
-    } else if (document.activeElement !== this.number) {
-      this.number.value = number ?? "";
-      this.number.placeholder = degrees || value !== undefined ? BY_DEGREES : UNKNOWN;
+    const unknown = isUnknown(this.setting);
+    this.element.classList.toggle("is-unknown", unknown);
+    this.unknown.setAttribute("aria-pressed", String(unknown));
+    this.radios?.forEach((radio, i) => (radio.checked = i === value));
+    if (this.options) this.options.value = value ?? "";
+    if (this.field) {
+      if (document.activeElement !== this.field) this.field.value = number === undefined ? "" : Number(number.toPrecision(10));
+      this.field.placeholder = value === undefined ? (degrees ? "degrees" : "") : this.attribute.values[value];
+      this.range.value = number ?? (Number(this.range.min) + Number(this.range.max)) / 2;
     }
-    if (this.range && number !== undefined) this.range.value = number;
-    fill(this.summary, summaryOf(this.attribute, this.degrees));
+    if (degrees && !unknown) this.details.open = true;
     fill(this.problem, problemOf(this.attribute, this.setting));
     this.showSliders();
   }
@@ -156,13 +204,13 @@ export class InputControl {
     [...this.sliders.children].forEach((line, place) => {
       const [, range, shown] = line.children;
       if (Number(range.value) !== degrees[place]) range.value = degrees[place];
-      fill(shown, degreeText(degrees[place]));
+      fill(shown, shortDegree(degrees[place]));
     });
   }
 
   slider(text, place) {
     const range = make("input", { type: "range", min: 0, max: 1, step: "any" });
-    range.setAttribute("aria-label", `possibility of ${nameOf(this.attribute)} = ${text}`);
+    range.setAttribute("aria-label", `possibility of ${this.attribute.title} = ${text}`);
     range.addEventListener("input", () => {
       const degrees = Array.from(this.degrees);
       degrees[place] = Number(range.value);
@@ -170,4 +218,18 @@ export class InputControl {
     });
     return make("label", {}, make("span", {}, text), range, make("output", {}));
   }
+}
+
+/** Return labels below a slider where rules cut it; those that would overlap are left out. */
+function ticks(cuts, min, max) {
+  const shares = cuts.map((cut) => (cut - min) / (max - min));
+  let last = -Infinity;
+  const labels = cuts.map((cut, i) => {
+    if (shares[i] - last < TICK_GAP) return null;
+    last = shares[i];
+    const label = make("i", {}, String(Number(cut.toPrecision(6))));
+    label.style.left = `${100 * shares[i]}%`;
+    return label;
+  });
+  return make("div", { class: "ticks", "aria-hidden": "true" }, labels);
 }

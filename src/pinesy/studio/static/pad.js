@@ -1,5 +1,6 @@
 // A pad to draw a digit on, by mouse, pen or finger; or to drop or choose a picture of one.
-import { button, make } from "/shared/elements.js";
+import { button, fill, make } from "/shared/elements.js";
+import { readingBars } from "/shared/inputs.js";
 import { latest } from "./timing.js";
 
 /** Pixels of the canvas along a side, and of the drawing that is sent. */
@@ -9,22 +10,35 @@ const PEN = 16;
 
 export class DigitPad {
   /** `onDigit(image)` is given what the network sees, and null when the pad is wiped. */
-  constructor(studio, name, onDigit) {
-    Object.assign(this, { studio, name, onDigit });
-    this.canvas = make("canvas", {
-      width: SIDE, height: SIDE, class: "pad", role: "img", "aria-label": `draw ${name} here`,
-    });
+  constructor(studio, attribute, onDigit) {
+    Object.assign(this, { studio, attribute, onDigit });
+    const { title } = attribute;
+    this.canvas = make("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": `draw ${title} here` });
     this.context = this.canvas.getContext("2d", { willReadFrequently: true });
-    const clear = button("Clear", () => this.clear(), { "aria-label": `clear ${name}` });
+    this.hint = make("span", { class: "hint", "aria-hidden": "true" }, "draw a digit");
+    const clear = button("Clear", () => this.clear(), { class: "btn plain tiny", "aria-label": `clear ${title}` });
     const file = make("input", {
-      type: "file", accept: "image/*", class: "unseen", "aria-label": `a picture of ${name}`,
+      type: "file", accept: "image/*", class: "unseen", "aria-label": `a picture of ${title}`,
       onchange: () => this.take(file.files[0]),
     });
-    const picture = make("label", { class: "button" }, "Picture …", file);
-    this.element = make("div", { class: "pad-frame" }, this.canvas, make("div", {}, clear, picture));
+    this.reading = make("div", {});
+    this.element = make(
+      "div",
+      {},
+      make("b", {}, title),
+      make("div", { class: "pad" }, this.canvas, this.hint),
+      make("div", { class: "pad-head" }, clear, make("label", { class: "btn plain tiny" }, "Picture…", file)),
+      this.reading,
+    );
     this.send = latest(() => studio.attempt(() => this.read()));
     this.wipe();
+    this.showReading({});
     this.listen();
+  }
+
+  /** Show what the digit is taken for. */
+  showReading(setting) {
+    fill(this.reading, readingBars(this.attribute, setting));
   }
 
   wipe() {
@@ -32,6 +46,7 @@ export class DigitPad {
     Object.assign(this.context, { lineCap: "round", lineJoin: "round" });
     this.context.fillRect(0, 0, SIDE, SIDE);
     this.drawn = this.stale = false;
+    this.hint.hidden = false;
   }
 
   clear() {
@@ -39,10 +54,12 @@ export class DigitPad {
     this.onDigit(null);
   }
 
-  /** Show an image, as an address that holds it. */
-  async show(address) {
+  /** Show an image, as an address that holds it, and what it is taken for. */
+  async show(address, setting) {
     this.wipe();
+    this.showReading(setting);
     if (!address) return;
+    this.hint.hidden = true;
     const image = make("img", { src: address });
     await image.decode();
     this.put(image, image.naturalWidth, image.naturalHeight);
@@ -54,6 +71,7 @@ export class DigitPad {
     const [w, h] = [width * factor, height * factor];
     this.context.drawImage(image, (SIDE - w) / 2, (SIDE - h) / 2, w, h);
     this.drawn = true;
+    this.hint.hidden = true;
   }
 
   listen() {
@@ -77,7 +95,7 @@ export class DigitPad {
         this.context.fill();
       }
       last = next;
-      this.drawn = true;
+      this.drawn = this.hint.hidden = true;
       this.send();
     };
     this.canvas.addEventListener("pointerdown", (event) => {
@@ -120,7 +138,7 @@ export class DigitPad {
     const grey = (i) => Math.round(0.299 * data[i] + 0.587 * data[i + 1] + 0.114 * data[i + 2]);
     const rows = Array.from({ length: SENT }, (_, y) =>
       Array.from({ length: SENT }, (_, x) => grey(4 * (y * SENT + x))));
-    const { image } = await this.studio.ask("sample/digit", { image: rows });
+    const { image } = await this.studio.ask("ask/digit", { image: rows });
     if (this.drawn) this.onDigit(image);
   }
 }

@@ -1,9 +1,19 @@
-// The page around the views: tabs, the header, notices of files that changed.
-import { button, counted, fill, make } from "/shared/elements.js";
+// The page around the views: tabs, address, theme, notices of files that changed.
+import { button, counted, draw, fill, make } from "/shared/elements.js";
 import { Studio } from "./studio.js";
 
 /** Milliseconds between looks at the state of the work. */
 const PULSE = 2000;
+/** What the theme is stored as. */
+const THEME = "pinesy-theme";
+/** Pictures of the tabs, for phones. */
+const ICONS = {
+  ask: "M3 9h18v7H3zM3 12.5h11",
+  rules: "M5 6h14M5 12h9M5 18h11",
+  data: "M4 20V4M4 20h16M7 14l4-4 3 2 5-6",
+  learn: "M4 17l5-5 4 3 7-8M15 7h5v5",
+  share: "M12 15V4M8 8l4-4 4 4M5 13v6h14v-6",
+};
 
 const studio = new Studio(document.getElementById("notices"));
 const tabs = document.getElementById("tabs");
@@ -15,20 +25,22 @@ let changed = null;
 // The code is exchanged once: it need not stand in the address, or in the history.
 const code = new URLSearchParams(location.search).get("code");
 history.replaceState(null, "", `/${location.hash}`);
+studio.readAddress();
 
-function tab(view) {
-  const { name, title } = view;
+function tab({ name, title }) {
   const attributes = { role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}` };
-  return button(title, () => choose(name), attributes);
+  const icon = draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("path", { d: ICONS[name] ?? "" }));
+  return button([icon, make("span", {}, title)], () => choose(name), attributes);
 }
 
 async function choose(name) {
   for (const each of tabs.children) {
-    const chosen = each.id === `tab-${name}`;
-    each.setAttribute("aria-selected", chosen);
-    each.tabIndex = chosen ? 0 : -1;
+    const isChosen = each.id === `tab-${name}`;
+    each.setAttribute("aria-selected", isChosen);
+    each.tabIndex = isChosen ? 0 : -1;
   }
-  if (location.hash !== `#${name}`) history.replaceState(null, "", `#${name}`);
+  studio.view = name;
+  studio.writeAddress();
   for (const panel of main.children) panel.hidden = panel.id !== `panel-${name}`;
   if (!opened.has(name)) opened.set(name, enter(name));
   await opened.get(name);
@@ -37,7 +49,7 @@ async function choose(name) {
 
 async function enter(name) {
   const panel = make("div", {
-    id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}`, class: `view ${name}`,
+    id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}`, class: `view ${name}-view`,
   });
   main.append(panel);
   await studio.attempt(async () => {
@@ -49,19 +61,26 @@ async function enter(name) {
 
 tabs.addEventListener("keydown", (event) => {
   const all = [...tabs.children];
-  const at = all.indexOf(document.activeElement);
-  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
-  if (to === undefined || at < 0) return;
+  const index = all.indexOf(document.activeElement);
+  const target = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (target === undefined || index < 0) return;
   event.preventDefault();
-  const next = all[(to + all.length) % all.length];
+  const next = all[(target + all.length) % all.length];
   next.focus();
   next.click();
 });
 
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  localStorage.setItem(THEME, theme);
+}
+
 function show() {
   const { source, data, rows, reading, problem, canUndo } = studio.state;
   const read = (rows || reading) && `${data}: ${counted(rows)} rows${reading ? " so far" : ""}`;
-  fill(document.getElementById("source"), [source, read].filter(Boolean).join(" · "));
+  const text = [source, read].filter(Boolean).join(" · ");
+  fill(document.getElementById("source"), text);
+  document.getElementById("source").title = text;
   undo.hidden = !canUndo;
   if (problem && problem !== show.problem) studio.tell(problem, "error");
   show.problem = problem;
@@ -85,12 +104,6 @@ function act(name) {
   return studio.attempt(async () => studio.receive(await studio.ask(`shell/${name}`)));
 }
 
-/** Save the rules and the sample as one file that answers without a studio. */
-async function send() {
-  const { name, page } = await studio.ask("shell/page", { sample: studio.sample });
-  studio.download(name, page, "text/html");
-}
-
 async function pulse() {
   if (!document.hidden) await studio.refresh().catch(() => {});
   setTimeout(pulse, PULSE);
@@ -99,15 +112,22 @@ async function pulse() {
 studio.addEventListener("state", show);
 studio.addEventListener("go", (event) => document.getElementById(`tab-${event.detail}`)?.click());
 undo.addEventListener("click", () => act("undo"));
-document.getElementById("send").addEventListener("click", () => studio.attempt(send));
+document.getElementById("theme").addEventListener("click", () => {
+  const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
+  setTheme(isDark ? "light" : "dark");
+});
 window.addEventListener("focus", () => studio.refresh().catch(() => {}));
+window.addEventListener("hashchange", () => {
+  studio.readAddress();
+  document.getElementById(`tab-${studio.view}`)?.click();
+});
+if (localStorage.getItem(THEME)) setTheme(localStorage.getItem(THEME));
 
 async function start() {
   await studio.enter(code);
-  const [{ views, first }] = await Promise.all([studio.ask("shell/views"), studio.refresh()]);
+  const [views] = await Promise.all([studio.ask("shell/views"), studio.refresh()]);
   fill(tabs, ...views.map(tab));
-  const wanted = location.hash.slice(1);
-  await choose(views.some((view) => view.name === wanted) ? wanted : first);
+  await choose(views.some(({ name }) => name === studio.view) ? studio.view : views[0].name);
   setTimeout(pulse, PULSE);
 }
 

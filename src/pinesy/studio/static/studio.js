@@ -1,5 +1,6 @@
 // What views are given: how to ask the server, the sample that all views look at, and events.
-import { button, make } from "/shared/elements.js";
+import { make } from "/shared/elements.js";
+import { notice } from "/shared/parts.js";
 
 /** What the token of a studio is stored as: storage is of a port alone, cookies are not. */
 const TOKEN = "pinesy-token";
@@ -23,8 +24,9 @@ export class Studio extends EventTarget {
     this.state = { version: -1 };
     // As question.py describes it: a row of the data or none, and what was set since.
     this.sample = { row: null, inputs: {} };
-    // What the Why view is to be asked: {attribute, place of a value}.
+    // What is asked: {attribute, place of a value or null, level of the guarantee or null}.
     this.question = null;
+    this.view = "";
     this.lost = null;
   }
 
@@ -63,18 +65,9 @@ export class Studio extends EventTarget {
     }
   }
 
-  /** Show a line above the views, with buttons {text: action}; return it, to be removed. */
+  /** Lay a notice over the page, with buttons {text: action}; return it, to be removed. */
   tell(text, kind = "note", actions = {}) {
-    const line = make("p", { class: `notice ${kind}` }, text);
-    for (const [name, action] of Object.entries({ ...actions, Close: () => {} })) {
-      const press = () => {
-        line.remove();
-        action();
-      };
-      line.append(" ", button(name, press));
-    }
-    this.notices.append(line);
-    return line;
+    return notice(this.notices, text, kind, actions);
   }
 
   /** Save a text to a file of the one who looks at the page. */
@@ -97,7 +90,42 @@ export class Studio extends EventTarget {
   /** Look at another sample, in all views. */
   setSample(sample) {
     this.sample = sample;
+    this.writeAddress();
     this.dispatchEvent(new Event("sample"));
+  }
+
+  /** Ask something else of the sample. */
+  setQuestion(question) {
+    this.question = question;
+    this.writeAddress();
+  }
+
+  // --- the address holds what is looked at: #ask?row=3&question={...}&inputs={...} ---
+
+  writeAddress() {
+    const { row, inputs } = this.sample;
+    // Drawings are too long for an address.
+    const kept = Object.entries(inputs).filter(([, content]) => !content.image);
+    const content = new URLSearchParams();
+    if (row !== null) content.set("row", row + 1);
+    if (kept.length) content.set("inputs", JSON.stringify(Object.fromEntries(kept)));
+    if (this.question) content.set("question", JSON.stringify(this.question));
+    history.replaceState(null, "", `#${this.view}${content.size ? `?${content}` : ""}`);
+  }
+
+  readAddress() {
+    const [view, rest = ""] = location.hash.slice(1).split("?");
+    const content = new URLSearchParams(rest);
+    this.view = view;
+    if (!rest) return;
+    try {
+      const row = Number(content.get("row"));
+      this.question = JSON.parse(content.get("question") ?? "null");
+      const sample = { row: row > 0 ? row - 1 : null, inputs: JSON.parse(content.get("inputs") ?? "{}") };
+      if (JSON.stringify(sample) !== JSON.stringify(this.sample)) this.setSample(sample);
+    } catch {
+      this.tell("This address is cut short: it has no sample.", "error");
+    }
   }
 
   /** Ask for the state; an event informs views if it is new. */

@@ -251,7 +251,7 @@ class DatasetView extends FreshView {
     const name = Object.values(row.ids).join(" ") || `row ${row.row + 1}`;
     const open = () => this.open(row.row);
     const title = button(name, open, { class: "link strong", title: `line ${row.line}`, "aria-label": `Open ${name} in Ask` });
-    const thumbs = Object.entries(row.images).flatMap(([input, src], i) => [i ? " " : "", make("img", { src, alt: input })]);
+    const thumbs = Object.entries(row.images).flatMap(([input, src], i) => [i ? " " : "", make("img", { src, alt: input, class: "ink" })]);
     const isDecided = !["undecided", "contradiction"].includes(row.state);
     const look = { undecided: "undecided", contradiction: "conflict" }[row.state] ?? "";
     const cells = [
