@@ -238,14 +238,14 @@ def _coverage(session: Session, batch: Batch, names: tuple[str, ...]) -> dict[st
     try:
         if session.work.calibrated is not None:
             report = _observed_coverage(session, batch)
-            how = f"tried on {report.samples:,} rows"
+            basis = f"tried on {report.samples:,} rows"
         else:
             report, n_calibrated = _split_coverage(session, batch, targets)
-            how = f"calibrated on {n_calibrated:,} rows, tried on the other {report.samples:,}"
+            basis = f"calibrated on {n_calibrated:,} rows, tried on the other {report.samples:,}"
     except PinesyError as error:
         return {"missing": str(error)}
     return {
-        "how": how,
+        "how": basis,
         "samples": report.samples,
         "verdict": report.verdict,
         "levels": [

@@ -155,9 +155,9 @@ class Trial:
             return "No answer changes. What changes is how certain the rules are."
         moves = []
         for key in ("right", "wrong", "undecided"):
-            more = self.after[key] - self.before[key]
-            if more:
-                moves.append(f"{abs(more):,} {'more' if more > 0 else 'fewer'} {key}")
+            gain = self.after[key] - self.before[key]
+            if gain:
+                moves.append(f"{abs(gain):,} {'more' if gain > 0 else 'fewer'} {key}")
         result = ", ".join(moves) or "as many are right, wrong and undecided as before"
         answers = "1 answer changes" if self.changed == 1 else f"{self.changed:,} answers change"
         return f"{answers}: {result}."
@@ -208,19 +208,19 @@ def propose_learning(
     facts : about the data, for the provenance of the model
     share : of the rows that are not learned from
     """
-    known, tried = split_rows(len(batch), share)
-    part = part_of(batch, known) if len(tried) else batch
+    known, trial_rows = split_rows(len(batch), share)
+    part = part_of(batch, known) if len(trial_rows) else batch
     result = learned(work.rules, part, options)
     provenance = {**facts, "samples": result.samples, "method": options["method"]}
     after = replace(work.with_rules(result.cascade), learned=LearnedRules(result, provenance))
     names = answered_outputs(work.rules, batch.targets, None)
-    rows = part_of(batch, tried) if len(tried) else batch
+    rows = part_of(batch, trial_rows) if len(trial_rows) else batch
     answers = []
     with progress("trying", 2) as bar:
         for rules in (work.rules, result.cascade):
             answers.append(RowAnswers.of(rules, rows.evidence, rows.targets, names))
             bar.advance()
-    trial = Trial.of(answers[0], answers[1], unseen=len(tried) > 0)
+    trial = Trial.of(answers[0], answers[1], unseen=len(trial_rows) > 0)
     return Proposal(version, work.rules, result, after, trial)
 
 
@@ -239,7 +239,7 @@ def propose_rules(session: Session, payload: Payload) -> Proposal:
         raise DataError(f"the data has no column {target!r:.60}")
     ids = [*(options.get("ids") or ()), *(name for name in table if name.lower() == "id")]
     table = {name: column for name, column in table.items() if name not in ids}
-    known, tried = split_rows(len(table[target]), _share(payload))
+    known, trial_rows = split_rows(len(table[target]), _share(payload))
     max_rules = payload.get("max_rules")
     rules = induction.induce(
         {name: np.asarray(column)[known] for name, column in table.items()},
@@ -251,15 +251,15 @@ def propose_rules(session: Session, payload: Payload) -> Proposal:
         seed=check_integer(payload.get("seed", 0), "seed"),
     )
     after = work.with_rules(rules)
-    trial = _tried_rules(session, after.rules, table, target, tried)
+    trial = _tried_rules(session, after.rules, table, target, trial_rows)
     return Proposal(version, work.rules, None, after, trial)
 
 
 def _tried_rules(
-    session: Session, rules: Cascade, table: Mapping[str, Any], target: str, tried: Indices
+    session: Session, rules: Cascade, table: Mapping[str, Any], target: str, trial_rows: Indices
 ) -> Trial:
     """Try induced rules on rows, beside the present ones if they answer the same question."""
-    rows = tried if len(tried) else np.arange(len(table[target]))
+    rows = trial_rows if len(trial_rows) else np.arange(len(table[target]))
     output = rules[target].output
     labels = [*np.asarray(table[target])[rows].tolist()]
     rows = rows[[label in output for label in labels]]
@@ -271,7 +271,7 @@ def _tried_rules(
         batch = part_of(session.labelled(), rows)
         if {*old[target].output.domain} == {*output.domain} and target in batch.targets:
             before = RowAnswers.of(old, batch.evidence, batch.targets, [target])
-    return Trial.of(before, after, unseen=len(tried) > 0)
+    return Trial.of(before, after, unseen=len(trial_rows) > 0)
 
 
 def known_values(attribute: Attribute, column: Any) -> Any:
@@ -307,14 +307,14 @@ def parameter_rows(
     if include_unchanged:
         order = np.arange(len(new))
     rules, wording = numbered_rules(after), Wording.of(None, after.attributes)
-    held = _held_counts(after, result)
+    held_counts = _held_counts(after, result)
     return {
         "total": len(order),
         "changed": changed,
         "rules": len(new),
         "rows": [
             rule_data(rules[i], wording)
-            | {"before": old[i].tolist(), "after": new[i].tolist(), "held": held.get(i)}
+            | {"before": old[i].tolist(), "after": new[i].tolist(), "held": held_counts.get(i)}
             for i in order[start : start + count].tolist()
         ],
     }
@@ -326,14 +326,14 @@ def _held_counts(
     """Return in how many samples rules held, and to how many they applied, by index of the rule."""
     if not isinstance(result, ParameterEstimate):
         return {}
-    held: dict[int, list[float]] = {}
+    counts: dict[int, list[float]] = {}
     firsts: dict[str, int] = {}
     for index, (_, rule_set, _) in enumerate(numbered_rules(rules)):
         first = firsts.setdefault(rule_set.output.name, index)
         if rule_set.output.name in result.sets:
             right, wrong = result.sets[rule_set.output.name].counts.weights[index - first, :2]
-            held[index] = [float(right), float(right + wrong)]
-    return held
+            counts[index] = [float(right), float(right + wrong)]
+    return counts
 
 
 def learned_difference(

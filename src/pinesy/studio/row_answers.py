@@ -187,8 +187,8 @@ def _named(attribute: Attribute, text: str, wording: Wording, count: int) -> str
 
 def _remaining(values: Sequence[str]) -> str:
     hidden = len(values) - MAX_VALUES
-    more = [f"{hidden} more"] if hidden > 0 else []
-    return list_text([*values[:MAX_VALUES], *more], "or")
+    count = [f"{hidden} more"] if hidden > 0 else []
+    return list_text([*values[:MAX_VALUES], *count], "or")
 
 
 def evidence_text(

@@ -115,10 +115,10 @@ def score_card_data(rules: Cascade) -> dict[str, Any] | None:
     ``classes`` have their points at the start and their lines, ``leads`` the certainty of a lead of
     1, 2, ... points.
     """
-    found = [(a, sums) for a in rules.outputs if (sums := point_sums(rules, a))]
-    if len(found) != 1:
+    cards = [(a, sums) for a in rules.outputs if (sums := point_sums(rules, a))]
+    if len(cards) != 1:
         return None
-    [(output, sums)] = found
+    [(output, sums)] = cards
     wording = Wording.of(None, rules.attributes)
     classes, number = [], 0
     for point_sum in sums:

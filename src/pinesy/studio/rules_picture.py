@@ -1,7 +1,7 @@
 """The picture of rules: cards in layers, from the inputs over rules to the answers.
 
 Formulas and products are inside the rules that use them. Of many attributes, equal ones share a
-card; of many rules on an attribute, the first are shown.
+card; of many rules on an attribute, the first are visible.
 """
 
 from collections import defaultdict
@@ -17,8 +17,8 @@ from pinesy.studio.rule_cards import NumberedRule, numbered_rules, rule_data
 
 #: Attributes up to which each has a card of its own.
 FOLD_ABOVE = 16
-#: Cards of a layer, and rules of an attribute, at most; others are counted.
-MAX_CARDS, MAX_RULES = 40, 9
+#: Cards of a layer, and rules of an attribute, at most; of more rules only the first are visible.
+MAX_CARDS, MAX_RULES, FIRST_RULES = 40, 10, 3
 #: Levels of rules up to which rules have cards; of more, attributes count theirs.
 MAX_LEVELS = 3
 #: Values that the card of an attribute names.
@@ -39,23 +39,23 @@ def rules_picture(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, A
     wording = Wording.of(None, rules.attributes)
     sources = {s.output.name: _sources(rules, s.inputs) for s in rules.stated}
     hidden = {name for name in sources if rules.attributes[name].factors}
-    shown = [s.output for s in rules.stated if s.output.name not in hidden]
+    visible = [s.output for s in rules.stated if s.output.name not in hidden]
     inputs = [a for a in rules.inputs if a.formula is None]
     levels = {a.name: 0 for a in inputs}
     for rule_set in rules.order:
         name = rule_set.output.name
         if name in sources and name not in hidden:
             levels[name] = 1 + max((levels.get(s, 0) for s in sources[name]), default=0)
-    ids = _card_ids([*inputs, *shown], levels, rules, unfolded)
+    ids = _card_ids([*inputs, *visible], levels, rules, unfolded)
     by_set: defaultdict[str, list[NumberedRule]] = defaultdict(list)
     for numbered in numbered_rules(rules):
         by_set[numbered[1].output.name].append(numbered)
     depth = max(levels.values(), default=0)
-    layout = _Layout(rules, wording, ids, by_set, has_rules=depth <= MAX_LEVELS)
+    layout = _PictureLayers(rules, wording, ids, by_set, has_rules=depth <= MAX_LEVELS)
     last = {a.name for a in rules.outputs}
     layers = [layout.attributes("Given", "given", inputs)]
     for level in range(1, depth + 1):
-        members = [a for a in shown if levels[a.name] == level]
+        members = [a for a in visible if levels[a.name] == level]
         if layout.has_rules:
             layers.append(layout.rules_layer(members))
         is_answer = level == depth or all(a.name in last for a in members)
@@ -65,7 +65,7 @@ def rules_picture(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, A
 
 
 def _sources(rules: Cascade, attributes: Sequence[Attribute]) -> list[str]:
-    """Return the attributes that are seen behind some: of formulas and products their parts."""
+    """Return the attributes that are drawn_ids behind some: of formulas and products their parts."""
     names: dict[str, None] = {}
     waiting = list(attributes)
     for attribute in waiting:  # grows on the way
@@ -98,7 +98,7 @@ def _card_ids(
     return ids
 
 
-class _Layout:
+class _PictureLayers:
     """Collects layers and edges."""
 
     def __init__(
@@ -146,8 +146,8 @@ class _Layout:
         if attribute.scale is not None and not attribute.scale.names:
             cuts = [number_text(cut, 6) for cut in attribute.scale.cuts]
             hidden = len(cuts) - MAX_VALUES
-            more = [f"{hidden} more"] if hidden > 0 else []
-            return f"number, cut at {list_text([*cuts[:MAX_VALUES], *more])}" if cuts else "number"
+            count = [f"{hidden} more"] if hidden > 0 else []
+            return f"number, cut at {list_text([*cuts[:MAX_VALUES], *count])}" if cuts else "number"
         return self._wording.value_list(attribute, attribute.domain, MAX_VALUES, ",").replace(
             " , ", ", "
         )
@@ -155,19 +155,19 @@ class _Layout:
     def rules_layer(self, members: Sequence[Attribute]) -> dict[str, Any]:
         """Return the layer of the rules on some attributes, with their edges."""
         cards: list[dict[str, Any]] = []
-        seen: set[str] = set()
+        drawn_ids: set[str] = set()
         for a in members:
             key, rules = self._ids[a.name], self._by_set[a.name]
-            if key in seen:
+            if key in drawn_ids:
                 continue
-            seen.add(key)
-            shown = rules[:MAX_RULES] if len(rules) <= MAX_RULES + 1 else rules[:3]
-            for numbered in rules if len(rules) <= MAX_RULES + 1 else shown:
+            drawn_ids.add(key)
+            first = rules if len(rules) <= MAX_RULES else rules[:FIRST_RULES]
+            for numbered in first:
                 card = {"id": f"r {numbered[0]}", **rule_data(numbered, self._wording)}
                 cards.append(card)
                 parts = [p.attribute for p in numbered[2].premise.propositions]
                 self._connect(_sources(self._rules, parts), card["id"], key)
-            hidden = len(rules) - len(shown) if len(rules) > MAX_RULES + 1 else 0
+            hidden = len(rules) - len(first)
             if hidden:
                 name = f"more {a.name}"
                 cards.append({"id": name, "text": f"and {count_text(hidden, 'rule', 'more ')}"})
@@ -186,8 +186,8 @@ class _Layout:
 def _first(cards: Sequence[dict[str, Any]], noun: str) -> dict[str, Any]:
     """Return the first cards of a layer, and how many are left out."""
     hidden = len(cards) - MAX_CARDS
-    more = f"and {hidden:,} more {noun}" if hidden > 0 else ""
-    return {"cards": list(cards[:MAX_CARDS]), "more": more}
+    count = f"and {hidden:,} more {noun}" if hidden > 0 else ""
+    return {"cards": list(cards[:MAX_CARDS]), "more": count}
 
 
 def visible_edges(picture: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -99,17 +99,17 @@ def rule_lines(written: str, rules: Cascade) -> dict[int, int]:
     >>> rule_lines(written, parse(written))
     {1: 2}
     """
-    starts = [match.start() for match in RULE.finditer(written)]
+    starts = [rule.start() for rule in RULE.finditer(written)]
     numbered = numbered_rules(rules)
     if len(starts) != len(numbered):
         return {}
     lines: defaultdict[str, list[int]] = defaultdict(list)
     for start, end in zip(starts, [*starts[1:], len(written)], strict=True):
-        found = CONCLUSION.search(written, start, end)
-        if found is None:
+        match = CONCLUSION.search(written, start, end)
+        if match is None:
             return {}
         begin = start + len(written[start:end]) - len(written[start:end].lstrip())
-        lines[found[1] or found[2]].append(written.count("\n", 0, begin) + 1)
+        lines[match[1] or match[2]].append(written.count("\n", 0, begin) + 1)
     by_number = {}
     for number, rule_set, _ in numbered:
         name = rule_set.output.name

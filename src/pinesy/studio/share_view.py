@@ -63,9 +63,9 @@ def overview(session: Session, payload: Payload) -> dict[str, Any]:
     Payload: ``sample``, ``attribute``.
     """
     attribute, evidence = _asked(session, payload)
-    found = verdict(session.work.rules, evidence, attribute)
+    answer = verdict(session.work.rules, evidence, attribute)
     content, size = page_text(session, payload.get("sample"))
-    question = found.wording.name(attribute)
+    question = answer.wording.name(attribute)
     return {
         "version": session.version,
         "name": f"{_title(session)}.html",
@@ -73,13 +73,13 @@ def overview(session: Session, payload: Payload) -> dict[str, Any]:
         "samples": size,
         "verdict": {
             "question": question,
-            "outcome": found.outcome,
-            "answer": found.answer,
-            "values": [found.wording.value(attribute, value) for value in found.values],
-            "certainty": found.certainty,
-            "because": found.because,
+            "outcome": answer.outcome,
+            "answer": answer.answer,
+            "values": [answer.wording.value(attribute, value) for value in answer.values],
+            "certainty": answer.certainty,
+            "because": answer.because,
         },
-        "code": code_texts(session, attribute, evidence, found.answer),
+        "code": code_texts(session, attribute, evidence, answer.answer),
         "files": [_file_data(session, kind, entry) for kind, entry in FILES.items()],
     }
 
@@ -169,10 +169,10 @@ def code_texts(
     load = f"rules = load({json.dumps(path)})"
     if session.work.model is not None:
         load = f"model = load({json.dumps(path)})  # rules and network\nrules = model.rules_"
-    asked = f"verdict(rules, row, {json.dumps(attribute.name)})"
+    call = f"verdict(rules, row, {json.dumps(attribute.name)})"
     names = f"from pinesy import load, verdict\n\n{load}\nrow = {{\n{row},\n}}\n"
     return {
-        "Python": f"{names}print({asked})\n# {answer}",
+        "Python": f"{names}print({call})\n# {answer}",
         "Command line": "\n".join(
             [
                 f"pinesy infer {path} {data} -o answers.csv",
@@ -181,7 +181,7 @@ def code_texts(
                 f"pinesy export page {path} {data} -o page.html",
             ]
         ),
-        "Notebook": f"# the last line of a cell shows the verdict\n{names}{asked}",
+        "Notebook": f"# the last line of a cell shows the verdict\n{names}{call}",
     }
 
 
