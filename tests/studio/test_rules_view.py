@@ -1,8 +1,8 @@
 """The Rules view: errors at their places, findings, rules that are used and saved, the picture."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 from browser import SAILING
 from pinesy import Cascade, RuleSet, Target, evaluate, induce, parse
 from pinesy.problems import addition, sudoku
-from pinesy.rulebase.check import Finding
 from pinesy.rulebase.point_sums import point_sums, points_of
 from pinesy.samples import Batch
 from pinesy.studio import Session, rules_view
@@ -97,12 +96,8 @@ def test_rules_of_templates_have_no_lines() -> None:
 
 
 def test_a_case_is_a_sample_of_the_page() -> None:
-    @dataclass(frozen=True)
-    class WithCase(Finding):
-        rules: tuple[int, ...] = (1,)
-        case: Mapping[str, Any] = field(default_factory=lambda: {"sky": "dark", "wind": 12.0})
-
-    finding = WithCase("warning", "gap", "sailing", "no rule decides")
+    case = {"sky": "dark", "wind": 12.0}
+    finding = SimpleNamespace(level="warning", kind="gap", rules=(1,), case=case)
     content = finding_data(parse(SAILING), finding, {1: 7})
     assert content["case"] == {"sky": {"value": 2}, "wind": {"number": 12.0}}
     assert content["lines"] == [7]

@@ -13,7 +13,6 @@ from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import input_content
 from pinesy.explanations.labels import Wording
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.check import Finding
 from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
 from pinesy.studio.row_answers import answered_outputs
@@ -73,7 +72,7 @@ def look(session: Session, payload: Payload) -> dict[str, Any]:
     }
 
 
-def finding_data(rules: Cascade, finding: Finding, lines: Mapping[int, int]) -> dict[str, Any]:
+def finding_data(rules: Cascade, finding: Any, lines: Mapping[int, int]) -> dict[str, Any]:
     """Return a finding: its sentence, the lines of its rules, and a case that shows it, if any.
 
     The case is a sample in the form of the page.
