@@ -65,7 +65,7 @@ def rules_picture(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, A
 
 
 def _sources(rules: Cascade, attributes: Sequence[Attribute]) -> list[str]:
-    """Return the attributes that are drawn_ids behind some: of formulas and products their parts."""
+    """Return the attributes behind some that readers see: of formulas and products their parts."""
     names: dict[str, None] = {}
     waiting = list(attributes)
     for attribute in waiting:  # grows on the way
