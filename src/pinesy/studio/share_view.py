@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
@@ -35,6 +36,8 @@ from pinesy.verdicts import verdict
 SENT_ROWS = 100
 #: Previews that can be opened.
 MAX_PREVIEWS = 4
+#: Characters of the name of a file.
+MAX_NAME = 80
 #: How a text begins that a spreadsheet would run.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -68,7 +71,7 @@ def overview(session: Session, payload: Payload) -> dict[str, Any]:
     question = answer.wording.name(attribute)
     return {
         "version": session.version,
-        "name": f"{_title(session)}.html",
+        "name": f"{_stem(session)}.html",
         "bytes": len(content.encode()),
         "samples": size,
         "verdict": {
@@ -113,8 +116,16 @@ def _file_data(session: Session, kind: str, entry: ShareFile) -> dict[str, Any]:
 
 
 def _title(session: Session) -> str:
-    """Return the name of the rules without the suffix of their file."""
+    """Return the title of the page: that of the studio, or the name of the file of the rules."""
     return session.title or ("rules" if session.path is None else session.path.stem)
+
+
+def _stem(session: Session) -> str:
+    """Return what files are called, without a suffix.
+
+    Titles may have signs that names of files must not have.
+    """
+    return re.sub(r"[^\w.-]+", "-", _title(session)).strip(".-")[:MAX_NAME] or "rules"
 
 
 # --- the page in one file -------------------------------------------------------------------------
@@ -122,7 +133,7 @@ def _title(session: Session) -> str:
 
 def page(session: Session, payload: Payload) -> dict[str, str]:
     """Return the name and content of the page in one file: rules, current sample, some rows."""
-    return {"name": f"{_title(session)}.html", "page": page_text(session, payload.get("sample"))[0]}
+    return {"name": f"{_stem(session)}.html", "page": page_text(session, payload.get("sample"))[0]}
 
 
 def preview(session: Session, payload: Payload) -> dict[str, str]:
@@ -162,12 +173,14 @@ def code_texts(
     session: Session, attribute: Attribute, evidence: Mapping[str, Any], answer: str
 ) -> dict[str, str]:
     """Return how to get the same answer in Python, on the command line and in a notebook."""
-    path = "rules.rules" if session.path is None else session.path.name
+    model = session.work.model
+    path = f"{_stem(session)}{'.rules' if model is None else '.zip'}"
+    path = path if session.path is None else session.path.name
     data = "new.csv" if session.data_path is None else session.data_path.name
     known = {name: _literal(content) for name, content in evidence.items()}
     row = ",\n".join(f"    {json.dumps(name)}: {text}" for name, text in known.items())
     load = f"rules = load({json.dumps(path)})"
-    if session.work.model is not None:
+    if model is not None:
         load = f"model = load({json.dumps(path)})  # rules and network\nrules = model.rules_"
     call = f"verdict(rules, row, {json.dumps(attribute.name)})"
     names = f"from pinesy import load, verdict\n\n{load}\nrow = {{\n{row},\n}}\n"
@@ -209,7 +222,7 @@ def file(session: Session, payload: Payload) -> dict[str, str]:
         raise DataError(described["missing"])
     content = entry.make(session, payload)
     encoded = content.encode() if isinstance(content, str) else content
-    name = f"{_title(session)}{'' if kind in ('rules', 'model', 'onnx') else f'-{kind}'}"
+    name = f"{_stem(session)}{'' if kind in ('rules', 'model', 'onnx') else f'-{kind}'}"
     return {"name": name + described["suffix"], "content": b64encode(encoded).decode("ascii")}
 
 

@@ -17,7 +17,7 @@ class RulesView {
   constructor(place, studio, { text, keywords, file, card: lines }) {
     Object.assign(this, { place, studio, used: text, version: studio.state.version, unfolded: [], all: false });
     this.editor = new Editor(keywords, () => this.edited());
-    this.summary = make("p", { id: "rules-problem", role: "status" });
+    this.summary = make("p", { id: "rules-problem", role: "status" }, "The rules are being checked …");
     this.findings = make("div", { class: "findings" });
     this.work = make("div", { class: "work-frame" });
     this.foundTitle = make("h2", {}, "Look at this first");

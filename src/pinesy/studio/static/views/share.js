@@ -1,4 +1,5 @@
 // The Share view: one file for a colleague, the same in code, and files.
+import { capital } from "/shared/ask.js";
 import { button, counted, fill, make } from "/shared/elements.js";
 import { bar, card, shortDegree, withChips } from "/shared/parts.js";
 import { FreshView } from "../fresh_view.js";
@@ -49,7 +50,7 @@ class ShareView extends FreshView {
         make(
           "div",
           { class: "answer" },
-          make("span", { class: "value" }, isDecided ? verdict.values[0] : capital(head)),
+          make("span", { class: "value" }, isDecided ? verdict.values[0] : capital(`${head} `).trim()),
           make("span", { class: isDecided ? "how" : "how words" }, isDecided ? `certain ${shortDegree(verdict.certainty)}` : rest.join(": ")),
         ),
         bar(1, isDecided ? verdict.certainty : 0, look),
@@ -128,8 +129,6 @@ class ShareView extends FreshView {
     this.studio.tell(`${name} is saved where your browser saves files.`);
   }
 }
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Fill the view. */
 export async function open(place, studio) {
