@@ -75,7 +75,7 @@ bench: .venv/.dev  ## the speed figures, as ratios measured in one run
 	$(BIN)/python benchmarks/run.py
 
 tabular: .venv/.tabular  ## rules from 43 tables against other learners; takes up what is there
-	$(BIN)/python benchmarks/tabular.py $(or $(ARGS),run page)
+	OMP_NUM_THREADS=$(or $(OMP_NUM_THREADS),1) $(BIN)/python benchmarks/tabular.py $(or $(ARGS),run blanks synthetic page)
 
 reproduce: .venv/.dev  ## the paper's experiments: make reproduce ARGS='addition --quick'
 	$(BIN)/python -m reproduction $(ARGS)

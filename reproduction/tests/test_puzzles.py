@@ -121,7 +121,7 @@ def corrupted(request: pytest.FixtureRequest) -> tuple[int, Array, Array, Array,
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(visual_sudoku, "is_valid", counted)
-        copies = [visual_sudoku._corrupted(grid, shown, pool, rng) for _ in range(MANY)]
+        copies = [visual_sudoku._corrupt(grid, shown, pool, rng) for _ in range(MANY)]
     digits, images = (np.stack(part) for part in zip(*copies, strict=True))
     return dim, grid, shown, digits, images, tries
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from estimators.patients import patients
 from pinesy import calibrate, parse, save
+from pinesy.estimators import RuleClassifier
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, read_samples
 
@@ -23,7 +25,7 @@ def test_the_command(pinesy: Any, tmp_path: Path) -> None:
         output = tmp_path / f"report.{suffix}"
         done = pinesy("evaluate", rules, data, "-o", output)
         assert (done.exit_code, done.stderr) == (0, "")
-        assert "50.0% of 4 samples right" in done.stdout
+        assert "50.0% of 4 samples are right" in done.stdout
         assert output.exists()
     assert json.loads(output.read_text())["accuracy"] == 0.5
     done = pinesy("evaluate", rules, data, "-o", tmp_path / "report.txt")
@@ -89,3 +91,21 @@ def test_levels_need_a_calibration_with_enough_samples(
         done = pinesy("evaluate", path, data, *options, *town)
         assert (done.exit_code != 0, done.stdout) == (True, "")
         assert said in " ".join(done.stderr.split())
+
+
+def test_induced_rules_of_a_file_have_the_scores_of_their_classifier(
+    pinesy: Any, tmp_path: Path
+) -> None:
+    table, labels = patients(240)
+    model = RuleClassifier(max_rules=6).fit(table[:120], labels[:120])
+    expected = model.evaluate(table[120:], labels[120:]).to_dict()
+    rules, data, output = tmp_path / "m.rules", tmp_path / "new.csv", tmp_path / "report.json"
+    save(model, rules)
+    table[120:].assign(target=labels[120:]).to_csv(data, index=False)
+    done = pinesy("evaluate", rules, data, "-o", output)
+    assert done.exit_code == 0
+    content = json.loads(output.read_text())
+    for key in ("verdict", "classes", "methods", "card", "calibration"):
+        assert content[key] == expected[key]
+    assert done.stdout.startswith(expected["verdict"][:30])
+    assert "logistic regression (out of fold)" in done.stdout

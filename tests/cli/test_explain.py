@@ -12,7 +12,7 @@ import pytest
 
 import pinesy as library
 from cli.weather import EXAMPLES, told
-from explanations.json_schema import problems
+from json_schema import problems
 from pinesy.explanations import explain, input_margins, is_coherent, margin, schema, why_not
 
 Run = Callable[..., Any]

@@ -37,7 +37,7 @@ def test_rules_are_written_and_evaluated(pinesy: Run, table: Path, tmp_path: Pat
     assert rules.infer({"glucose": 180.0})["ill"].best == "yes"
     done = pinesy("evaluate", model, table, *HOW, "--id", "smoker")
     assert done.exit_code == 0
-    assert "of 80 samples right" in done.stdout
+    assert "of 80 samples are right" in done.stdout
 
 
 def test_truth_values_are_texts(table: Path) -> None:

@@ -22,6 +22,7 @@ from messages import raises_saying
 from pinesy import CalibratedRules, Cascade, CascadeError, load, save, to_onnx
 from pinesy.estimators import RuleClassifier
 from pinesy.exceptions import TableError
+from pinesy.transforms import probabilities
 
 #: Checks of scikit-learn that are not passed, with the reason.
 EXPECTED = {
@@ -57,7 +58,26 @@ def test_a_table_with_categories_and_unknowns(model: RuleClassifier) -> None:
     assert (pi.max(axis=1) == 1.0).all()
     probability = model.predict_proba(TABLE)
     assert probability.sum(axis=1) == pytest.approx(1.0)
-    assert (probability.argmax(axis=1) == pi.argmax(axis=1)).all()
+    assert (model.classes_[probability.argmax(axis=1)] == model.predict(TABLE)).all()
+    complete = TABLE.notna().all(axis=1)  # there both readings are the same
+    assert np.array_equal(probability[complete], probabilities(pi[complete]))
+    assert not np.array_equal(probability, probabilities(pi))
+
+
+def test_without_lines_the_start_decides() -> None:
+    x = pandas.DataFrame({"a": [1.0, 2.0, 3.0, None], "b": list("uvuv")})
+    model = RuleClassifier().fit(x, ["n", "n", "n", "y"])
+    assert model.card_.lines == ()
+    assert model.predict(x).tolist() == ["n"] * 4
+    assert np.array_equal(model.predict_proba(x), probabilities(model.predict_possibility(x)))
+    assert model.to_rules().accuracy == 0.75
+
+
+def test_what_is_decided_cautiously_is_predicted(model: RuleClassifier) -> None:
+    decided = model.outcomes(TABLE, certainty=0.0) == "decided"
+    assert decided.any()
+    cautious = model.predict_possibility(TABLE).argmax(axis=1)
+    assert (model.predict(TABLE) == model.classes_[cautious])[decided].all()
 
 
 def test_it_abstains_and_says_why(model: RuleClassifier) -> None:

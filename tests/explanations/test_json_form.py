@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 import strategies as make
-from explanations.json_schema import problems
 from explanations.small_rule_sets import ADDITION, SAMPLE
+from json_schema import problems
 from pinesy import Attribute, Iff, RuleSet
 from pinesy.explanations import explain, schema
 from pinesy.problems import sudoku

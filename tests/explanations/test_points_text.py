@@ -9,13 +9,16 @@ import pandas
 import pytest
 from typer.testing import CliRunner
 
+from json_schema import problems
 from pinesy import Cascade, induce, load, parse, save
 from pinesy.cli.app import app
-from pinesy.explanations import explain
+from pinesy.exceptions import DataWarning
+from pinesy.explanations import explain, why_not
+from pinesy.explanations.json_form import schema
 from pinesy.explanations.points_text import points_given
 from pinesy.explanations.sample import Sample, plan_for
-from pinesy.induction import induce_card, induce_points, read_training_table
-from pinesy.induction.candidate_rules import steps_of
+from pinesy.induction import CardCascade, induce_card, induce_points, read_training_table
+from pinesy.induction.candidate_rules import bin_columns
 
 RNG = np.random.default_rng(3)
 TABLE = pandas.DataFrame(
@@ -31,7 +34,7 @@ CUT_CASE = {"glucose": 150.0, "smoker": "no"}
 
 
 @pytest.fixture(scope="module")
-def rules() -> Cascade:
+def rules() -> CardCascade:
     return induce(TABLE, "state", max_rules=7)
 
 
@@ -48,7 +51,7 @@ def test_points_are_those_of_the_model(rules: Cascade) -> None:
         columns = tuple(
             replace(c, values=np.array([_position(evidence[c.name], c)])) for c in table.columns
         )
-        low, high = found.model.totals(steps_of(columns, found.features))
+        low, high = found.model.totals(bin_columns(columns, found.features))
         expected = zip(low[0].tolist(), high[0].tolist(), strict=True)
         given = {p.value: (p.low, p.high) for p in read(rules, evidence)}
         assert given == dict(zip(table.classes, expected, strict=True))
@@ -69,14 +72,45 @@ def test_the_text_is_short_and_in_the_units_of_the_data(rules: Cascade) -> None:
     assert "; a lead of " in points
     assert any(line.startswith("  +") and "(glucose is 150" in line for line in lines)
     assert "rule 1" not in text
-    assert len(text) < 900
+    assert len(text) < 1000
     deep = explain(rules, CUT_CASE).text(depth=3)
     assert deep.startswith(text)
     assert "(depth 3)" in deep
 
 
-def test_what_is_unknown_gives_perhaps(rules: Cascade) -> None:
-    text = str(explain(rules, {"glucose": None, "smoker": "no"}))
+def test_what_is_unknown_gives_what_is_expected(rules: CardCascade) -> None:
+    blank = {"glucose": None, "smoker": "no"}
+    explanation = explain(rules, blank)
+    text = str(explanation)
+    scores = rules.score(blank)
+    card, (totals,) = rules.card, scores.totals.tolist()
+    assert explanation.predicted == card.output.domain[scores.best[0]]
+    assert list((explanation.probability or {}).values()) == scores.probability[0].tolist()
+    given = dict(zip(card.start, totals, strict=True))
+    for points in read(rules, blank):
+        assert points.expected == given[points.value]
+        assert points.low <= points.expected <= points.high
+    line = next(c for c in card.lines if c.premise in text)
+    assert f"+{line.undetermined} for {line.value}: {line.premise} [{line.record}]: " in text
+    assert f"glucose is not known ({line.points} if it holds, 0 if not)" in text
+    assert f"{explanation.predicted} with probability " in text
+    why = why_not(rules, blank, "old")
+    assert f"glucose is not known ({line.points} if it holds, 0 if not)" in str(why)
+    assert "against" not in str(why)
+    assert "best points" not in str(why)
+    assert any("glucose is not known" in line for line in why.to_dict()["points"])
+
+
+def test_a_level_never_seen_is_not_known(rules: CardCascade) -> None:
+    with pytest.warns(DataWarning, match="pipe"):
+        unseen = explain(rules, {"glucose": 150.0, "smoker": "pipe"})
+    assert unseen.probability == explain(rules, {"glucose": 150.0, "smoker": None}).probability
+
+
+def test_without_a_card_what_is_unknown_gives_perhaps(rules: CardCascade) -> None:
+    plain = Cascade(rules)
+    text = str(explain(plain, {"glucose": None, "smoker": "no"}))
+    assert explain(plain, CUT_CASE).predicted is None
     assert "perhaps: " in text
     assert "glucose is unknown" in text
     asked = str(explain(rules, CUT_CASE, rules.outputs[0].isin({"old"})))
@@ -84,11 +118,14 @@ def test_what_is_unknown_gives_perhaps(rules: Cascade) -> None:
     assert " for old" in asked
 
 
-def test_degrees_between_leave_the_tree(rules: Cascade) -> None:
+def test_degrees_between_give_a_part_or_leave_the_tree(rules: CardCascade) -> None:
     glucose = rules.attributes["glucose"]
     halves = [1.0, *[0.5] * (len(glucose.domain) - 1)]
     graded = {**CUT_CASE, "glucose": dict(zip(glucose.domain, halves, strict=True))}
-    assert "Points: " not in str(explain(rules, graded))
+    assert "Points: " not in str(explain(Cascade(rules), graded))
+    text = str(explain(rules, graded))
+    assert "certain at 0.5" in text
+    assert " if it holds, 0 if not)" in text
 
 
 def test_sums_that_are_none_are_not_told() -> None:
@@ -126,10 +163,24 @@ def test_a_class_without_rules_has_its_start() -> None:
     assert card.start == {"no": 1, "yes": 0}
     assert [line.value for line in card.lines] == ["yes"]
     unled = str(explain(rules, {"a": 0.0, "b": "u"}))
-    assert "Points: 1 for no, 0 for yes; a lead of 1.\n  +1 for no: at the start" in unled
+    assert "Points: 1 for no, 0 for yes; a lead of 1: no with probability " in unled
+    assert "\n  +1 for no: at the start" in unled
     led = str(explain(rules, {"a": 2.0, "b": "u"}))
-    assert "Points: 2 for yes, 1 for no; a lead of 1." in led
+    assert "Points: 2 for yes, 1 for no; a lead of 1: yes with probability " in led
     assert "+1 for no: at the start" in led
     assert parse(str(rules)) == rules
     certainty = rules.infer(table)["target"].certainty
     assert set(certainty.round(4).tolist()) == {card.certainties[0]}
+
+
+def test_the_card_as_data(rules: CardCascade) -> None:
+    blank = {"glucose": None, "smoker": "no"}
+    explanation = explain(rules, blank)
+    content = explanation.to_dict()
+    assert problems(content, schema(), schema()) == []
+    assert content["card"]["predicted"] == explanation.predicted
+    for points in content["card"]["points"]:
+        given = points["start"] + sum(line["gives"] for line in points["lines"])
+        assert given == points["points"]
+    assert "card" not in explain(Cascade(rules), blank).to_dict()
+    assert "<svg" not in explanation._repr_html_()

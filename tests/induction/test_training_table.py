@@ -1,7 +1,6 @@
 """What tables are refused, and how numbers are cut."""
 
 import datetime
-import sys
 import warnings
 from typing import Any
 
@@ -14,7 +13,13 @@ from hypothesis import strategies as st
 from messages import raises_saying
 from pinesy import Attribute, DataError, If, RuleSetError, induce
 from pinesy.exceptions import DataWarning
-from pinesy.induction.candidate_rules import Feature, held, quantile_cuts, short_between, steps_of
+from pinesy.induction.candidate_rules import (
+    Feature,
+    bin_columns,
+    evaluate_boxes,
+    quantile_cuts,
+    short_between,
+)
 from pinesy.induction.training_table import TableColumn, read_training_table
 
 GOOD: dict[str, list[Any]] = {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}
@@ -70,12 +75,6 @@ def test_kept_rules_are_on_the_columns_and_the_target() -> None:
         induce(GOOD, "y", keep=[3])
 
 
-def test_without_scikit_learn_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    with raises_saying(DataError, "pip install 'pinesy[sklearn]'"):
-        induce({"x": [1.0, 2.0] * 9, "y": ["a", "b"] * 9}, "y")
-
-
 @given(st.lists(st.integers(-500, 500), min_size=2, max_size=60))
 def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
     numbers = np.array(values) / 8
@@ -83,9 +82,9 @@ def test_cuts_divide_the_values_and_steps_count_them(values: list[int]) -> None:
     assert len(cuts) <= 7
     assert sorted(set(cuts)) == list(cuts)
     columns = (TableColumn("x", np.append(numbers, np.nan)),)
-    steps = steps_of(columns, (Feature(0, cuts),))
+    steps = bin_columns(columns, (Feature(0, cuts),))
     assert [sum(c <= v for c in cuts) for v in numbers] == steps[:-1, 0].tolist()
-    certain, possible = held(steps, [((0, 0, 2),)])
+    certain, possible = evaluate_boxes(steps, [((0, 0, 2),)])
     assert certain[0].tolist() == [0 < s <= 2 for s in steps[:-1, 0]] + [False]
     assert possible[0].tolist() == [*certain[0, :-1], True]
 

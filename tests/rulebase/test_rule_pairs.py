@@ -57,7 +57,7 @@ KNOWN = [Attribute("a", range(3)), Attribute("b", range(3))]
 @given(rule_sets(KNOWN, Attribute("out", range(4)), max_rules=7))
 def test_the_same_as_pair_by_pair(rule_set: RuleSet) -> None:
     assert [text for _, _, text in check._find_conflicts(rule_set)] == [*conflicts(rule_set)]
-    assert [text for _, _, text in check._bounds(rule_set)] == [*bounds(rule_set)]
+    assert [text for _, _, text in check._find_bounded_values(rule_set)] == [*bounds(rule_set)]
     kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     assert _redundant_rules(kind) == redundant(rule_set)
 

@@ -215,7 +215,7 @@ def test_a_semiring_is_enough_for_certain_rules() -> None:
 
 
 def test_options_and_evidence_that_it_does_not_take(fifth: Semantics) -> None:
-    with raises_saying(CascadeError, "dtype", "max-product"):
+    with raises_saying(CascadeError, "max-product", "dtype"):
         RULES.infer(POSSIBLE, semantics=fifth, dtype="float32")
     with raises_saying(DegreeError, "'rain', row 0", "not normalised"):
         RULES.infer(SEEN, semantics=fifth)
@@ -236,7 +236,7 @@ def test_what_a_function_may_return(returned: Any, part: str) -> None:
             certain.infer({"a": 1}, semantics="wrong")
         with raises_saying(RuleSetError, "s = 0.2", "possibilistic"):
             RULES.infer(SEEN, semantics="wrong")
-        with raises_saying(CascadeError, "transform", "wrong"):
+        with raises_saying(CascadeError, "wrong", "transform"):
             RULES.infer(SEEN, semantics="wrong", transform="antipignistic")
     finally:
         del SEMANTICS["wrong"]

@@ -1,6 +1,6 @@
 """The Rules view: errors at their places, findings, rules that are used and saved, the picture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,12 +10,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from browser import SAILING
-from pinesy import Cascade, RuleSet, Target, evaluate, induce, parse
+from pinesy import Cascade, Target, evaluate, induce, load, parse, save
+from pinesy.induction.points_cascade import card_of
 from pinesy.problems import addition, sudoku
-from pinesy.rulebase.point_sums import point_sums, points_of
 from pinesy.samples import Batch
 from pinesy.studio import Session, rules_view
-from pinesy.studio.rule_cards import line_counts, numbered_rules
+from pinesy.studio.row_table import RowTable
+from pinesy.studio.rule_cards import numbered_rules
 from pinesy.studio.rules_picture import MAX_CARDS, rules_picture, visible_edges
 from pinesy.studio.rules_view import finding_data, rule_lines
 from pinesy.studio.session import Work
@@ -193,26 +194,38 @@ def test_induced_rules_are_their_score_card() -> None:
     labels = np.where(table["x"] + table["y"] > 0, "yes", "no").tolist()
     rules = induce({**table, "label": labels}, "label", max_rules=6)
     session = Session(Work(rules, str(rules)))
-    card = rules_view.text(session, {})["card"]
-    sums = {points.value: points for points in point_sums(rules, rules["label"].output)}
-    for entry in card["classes"]:
-        points = sums[entry["value"]]
-        assert entry["start"] == points.start
-        assert sum(line["points"] for line in entry["lines"]) == sum(map(points_of, points.gives))
-    assert card["leads"] == sorted(card["leads"])
+    content = rules_view.text(session, {})["card"]
+    card = card_of(rules)
+    assert card is not None
+    lines = [line for entry in content["classes"] for line in entry["lines"]]
+    assert sorted(line["points"] for line in lines) == sorted(c.points for c in card.lines)
+    assert [entry["start"] for entry in content["classes"]] == list(card.start.values())
+    assert content["leads"] == list(card.certainties)
     picture = rules_view.picture(session, {})
-    assert (picture["layers"], picture["card"]) == ([], card)
-    assert rules_view.look(session, {"text": str(rules)})["findings"] == []
-    evidence = np.hstack([a.scale.degrees(table[a.name]) for a in rules.inputs if a.scale])
-    target = Target.of(labels, rules["label"].output)
-    holds, right = line_counts(rules, Batch(evidence, range(200), 0, {"label": target}), "label")
-    lines = [rule_set for value in sums for rule_set in by_points(sums[value].gives)]
-    for n, n_right, rule_set in zip(holds, right, lines, strict=True):
-        gives = rule_set.infer({a.name: table[a.name] for a in rule_set.inputs}).degrees[:, 1]
-        holding = gives == 1.0
-        assert n == holding.sum()
-        assert 0 <= n_right <= n
+    assert (picture["layers"], picture["card"]) == ([], content)
+    target = Target.of(labels, card.output)
+    degrees = [a.scale.degrees(table[a.name]) for a in rules.inputs if a.scale is not None]
+    session.rows = RowTable(
+        lambda: [Batch(np.hstack(degrees), range(200), 0, {"label": target})], rules.inputs
+    )
+    session.rows.wait()
+    work = rules_view.rules_at_work(session)
+    assert work["lines"]
+    for row in work["rules"]:
+        [rule] = rules[card.lines[row["number"] - 1].attribute].rules
+        gives = rules[rule.conclusion.attribute.name]
+        inferred = gives.infer({a.name: table[a.name] for a in gives.inputs})
+        assert row["decides"] == (inferred.necessity(rule.conclusion) == 1.0).sum()
+        assert 0 <= row["right"] <= row["decides"]
 
 
-def by_points(rule_sets: Sequence[RuleSet]) -> list[RuleSet]:
-    return sorted(rule_sets, key=lambda rule_set: -points_of(rule_set))
+def test_a_score_card_is_saved_with_its_rules(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    x = np.random.default_rng(0).normal(size=60).round(3)
+    rules = induce({"x": x, "label": np.where(x > 0, "yes", "no").tolist()}, "label")
+    path = tmp_path / "card.rules"
+    save(rules, path)
+    session = Session.open(path)
+    session.use(session.work.with_rules(rules))
+    rules_view.save(session, {})
+    assert card_of(load(path)) is not None

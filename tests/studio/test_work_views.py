@@ -375,7 +375,8 @@ BEHIND = """() => {
     for (const path of host.querySelectorAll("path")) {
       const step = path.getTotalLength() / 40;
       const points = [...Array(39).keys()].map((i) => path.getPointAtLength(step * (i + 1)));
-      const isInside = (b) => ({ x, y }) => x + frame.left > b.left + 2 && x + frame.left < b.right - 2
+      const isInside = (b) => ({ x, y }) =>
+        x + frame.left > b.left + 2 && x + frame.left < b.right - 2
         && y + frame.top > b.top + 2 && y + frame.top < b.bottom - 2;
       if (boxes.some((b) => points.some(isInside(b)))) n++;
     }

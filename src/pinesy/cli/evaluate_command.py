@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,8 +13,10 @@ from pinesy.cli import options
 from pinesy.cli.output import plain, put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.display.pages import report_page
+from pinesy.learning.audit import induced_output, unused_inputs
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
+from pinesy.samples import columns_of
 from pinesy.semantics.semantics import SEMANTICS, as_semantics
 
 Page = Annotated[
@@ -55,8 +57,11 @@ def evaluate(
 ) -> None:
     """Compare what rules predict with the true values in a file.
 
-    How many samples are right, undecided and contradictory; how right the surest
-    ones are; true values by predicted ones; and which rules decide. Data is as
+    A verdict first; then how many samples are right, undecided and contradictory;
+    how right the surest ones are; true values by predicted ones; and which rules
+    decide. Of induced rules also precision, recall, F1, AUC, Brier score and
+    calibration, by class, beside the most frequent class and a logistic
+    regression on the same samples; and the score card. Data is as
     for pinesy learn: the true values are the targets. With several targets the
     last attribute in the order of inference is judged, or that of --target.
 
@@ -85,14 +90,18 @@ def evaluate(
     calibrated = options.calibrated_rules(rules, file_options.transform, level) if level else None
     if group:
         file_options = replace(file_options, ids=[*(file_options.ids or ()), group])
-    files = TrainingFiles(load_rules(rules), file_options)
+    cascade = load_rules(rules)
+    files = TrainingFiles(cascade, file_options, unused_inputs(cascade))
     samples = files.read(data)
+    inputs = samples.evidence[:, : sum(len(a.domain) for a in cascade.inputs)]
     if semantics:
         compared = map(as_semantics, SEMANTICS if "all" in semantics else semantics)
-        p = options.input_probabilities(files.cascade.inputs, samples.evidence)
-        say(compare_semantics(files.cascade, p, samples.targets, semantics=compared))
+        p = options.input_probabilities(cascade.inputs, inputs)
+        say(compare_semantics(cascade, p, samples.targets, semantics=compared))
         return
-    report = pinesy.evaluate(files.cascade, samples.evidence, samples.targets)
+    is_induced = induced_output(cascade) is not None
+    evidence: Any = columns_of(samples, files.inputs) if is_induced else inputs
+    report = pinesy.evaluate(cascade, evidence, samples.targets)
     say(plain(report))
     covered = None
     if calibrated is not None:
@@ -100,7 +109,7 @@ def evaluate(
         if isinstance(calibrated, CalibratedAnswers):
             targets = {name: t for name, t in targets.items() if name in calibrated.outputs}
         groups = None if group is None else [str(name) for name in samples.ids[group]]
-        covered = coverage(calibrated, samples.evidence, targets, level or [], groups=groups)
+        covered = coverage(calibrated, inputs, targets, level or [], groups=groups)
         say(f"\n{covered}")
     if output is None:
         return

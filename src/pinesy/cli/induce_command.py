@@ -8,6 +8,7 @@ import typer
 import pinesy
 from pinesy.cli import options
 from pinesy.cli.output import say
+from pinesy.cli.show_command import CARD_ROWS
 from pinesy.exceptions import DataError
 from pinesy.samples import read_table
 
@@ -60,7 +61,8 @@ def induce(
     Columns of numbers are cut where that helps, others are categories; blank
     cells, and words such as NA, are unknown. Columns of dates, and of identifiers
     (texts or running numbers that are nearly unique), are not used unless
-    --feature names them. The rules are written as a file that every command takes.
+    --feature names them. The score card is printed, and the rules are written, with
+    it, as a file that every command takes.
     Interrupted by Ctrl-C, the best rules so far are written.
 
     [bold]Examples[/bold]
@@ -82,7 +84,9 @@ def induce(
         seed=seed,
     )
     pinesy.save(rules, output)
-    say(f"{rules!r}\nwritten to {output}")
+    card = rules.card
+    text = f"{card}\n" if len(card.lines) <= CARD_ROWS else ""
+    say(f"{text}{card.summary}\nwritten to {output}")
 
 
 def _directions(texts: Sequence[str]) -> dict[str, int]:

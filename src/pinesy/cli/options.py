@@ -301,8 +301,9 @@ def find_value(attribute: Attribute, text: str) -> Hashable:
     value = None  # the value none is found by its name above
     with suppress(RulesTextError):
         reader = Reader(text)
-        value = reader.value()
+        parsed_value = reader.value()
         reader.expect_end()
+        value = parsed_value
     if attribute.scale is not None and is_number(value):
         return attribute.domain[int(attribute.scale.positions(as_floats([value]))[0])]
     if value is not None and value in attribute:

@@ -12,6 +12,8 @@ from pinesy._common.reports import count_text
 from pinesy.cli import options
 from pinesy.cli.output import Screen, Shortening, rich_table, shortened_note, six_digits
 from pinesy.display.cascade_picture import roles_of
+from pinesy.induction.points_cascade import card_of
+from pinesy.induction.score_card import HEAD, ScoreCard
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -21,6 +23,8 @@ from pinesy.rules.syntax.writer import format_subset
 #: What is shown of each unless all is wanted: rows of a table, rule sets, rules of a set,
 #: characters of a rule or subset, values of a subset, numbers in a row.
 ROWS, SETS, RULES, TEXT, VALUES, NUMBERS = 20, 8, 12, 200, 8, 24
+#: Lines of a score card.
+CARD_ROWS = 40
 
 Attributes = Annotated[bool, typer.Option("--attributes", help="Show the attributes.")]
 RuleTexts = Annotated[bool, typer.Option("--rules", help="Show the rules.")]
@@ -44,7 +48,10 @@ def show(
 ) -> None:
     """Show a file of rules: a summary, attributes and rules, or the parts asked for.
 
-    Long parts are shortened, with a note; --all shows all.
+    Of induced rules the score card is shown: which conditions give how many
+    points to which class, also where they are not known, in how many training
+    rows they hold and how often they are right there. --rules shows the rules
+    that it is compiled to. Long parts are shortened, with a note; --all shows all.
 
     [bold]Examples[/bold]
       pinesy show sum.rules
@@ -54,6 +61,10 @@ def show(
     cascade = load_rules(rules)
     sets = cascade.rule_sets if name is None else (cascade[name],)
     printer = RuleBasePrinter(Screen(), everything)
+    card = card_of(cascade)
+    if not (name or attributes or rule_texts or partition or matrix or numbers) and card:
+        printer.card(card)
+        return
     if not (attributes or rule_texts or partition or matrix or numbers):
         # Of the whole a survey; of one rule set everything there is.
         attributes, rule_texts = name is None, True
@@ -79,6 +90,14 @@ class RuleBasePrinter(Shortening):
         names = [self._names([a.name for a in part]) for part in (cascade.inputs, cascade.outputs)]
         sizes = f"{count_text(len(cascade.rule_sets), 'rule set')}, {count_text(rules, 'rule')}"
         self._line(f"{sizes}: {names[0]} -> {names[1]}")
+
+    def card(self, card: ScoreCard) -> None:
+        """Print a score card."""
+        self._line(card.summary)
+        first_rows, n_left = self.first(card.rows(), CARD_ROWS)
+        self.console.print(rich_table(list(HEAD), first_rows, ["points", "if not known", "rows"]))
+        self._note(n_left, "line")
+        self._line(card.leads_text)
 
     def attributes(self, cascade: Cascade) -> None:
         """Print the table of attributes."""

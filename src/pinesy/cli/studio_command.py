@@ -1,6 +1,6 @@
 """The command ``pinesy studio``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +10,12 @@ import typer
 from pinesy._common.files import cache_directory, make_directory
 from pinesy._version import __version__
 from pinesy.cli import options
-from pinesy.cli.image_demo import adding_model, split_digits, train_network
+from pinesy.cli.image_demo import split_digits, train_network
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.storage import load, save
-from pinesy.problems import addition
+from pinesy.rulebase.parse import parse
 from pinesy.samples import Batch
 from pinesy.studio import Session
 from pinesy.studio.row_table import RowTable
@@ -48,7 +48,12 @@ Port = Annotated[
 ]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not start a browser.")]
 #: What the page calls it.
-TITLE = "demo: draw two digits; a_1 + a_2 is y_0 y_1"
+TITLE = "Sum of two digits"
+RULES = """
+attribute left in 0..9
+attribute right in 0..9
+function sum = left + right
+"""
 
 
 def studio(
@@ -96,8 +101,7 @@ def demo_session(say: Callable[[str], None]) -> Session:
             f"Digits can be drawn with {', '.join(missing)}: pip install 'pinesy[nn,data]'. "
             "Here are the rules alone."
         )
-        rules = addition(1)
-        return Session(Work(rules, str(rules)), title=TITLE)
+        return Session(Work(parse(RULES), RULES.lstrip()), title=TITLE)
     model, images, answers = _demo_model(say)
     rules = model.rules_
     labels = {name: Target.of(values, rules[name].output) for name, values in answers.items()}
@@ -107,7 +111,7 @@ def demo_session(say: Callable[[str], None]) -> Session:
 
     pictures = {str(name): images[:, i] for i, name in enumerate(model.inputs or ())}
     rows = RowTable(batches, rules.inputs, pictures)
-    work = Work(rules, str(rules), model, calibrated=model.calibration_)
+    work = Work(rules, RULES.lstrip(), model, calibrated=model.calibration_)
     return Session(work, title=TITLE, rows=rows)
 
 
@@ -117,14 +121,23 @@ def _demo_model(say: Callable[[str], None]) -> tuple[NeuroSymbolic, Any, dict[st
     One half of the images that it did not learn from calibrate its answers.
     """
     training, test = split_digits()
-    (x, known), (new, answers) = test.halves()
-    path = cache_directory() / f"studio-digits-{__version__}.zip"
+    halves = test.halves()
+    (x, known), (new, answers) = [(images, {"sum": _sums(digits)}) for images, digits in halves]
+    path = cache_directory() / f"studio-sums-{__version__}.zip"
     try:
         model: NeuroSymbolic = load(path)
     except DataError:  # not there yet, or of no use
         say("A small network learns to read digits; that takes half a minute, once.")
-        model = adding_model(train_network(training)[0], 1, training)
+        network, rules = train_network(training)[0], parse(RULES)
+        model = NeuroSymbolic(network, rules, inputs=["left", "right"])
+        images, digits = training.sums(1)
+        model.fit(images, {"sum": _sums(digits)})
         model.calibrate(x, answers=known)
         make_directory(path.parent)
         save(model, path)
     return model, new, answers
+
+
+def _sums(digits: Mapping[str, Any]) -> Any:
+    """Return the sums of which `addition` has the digits."""
+    return 10 * digits["y_0"] + digits["y_1"]

@@ -50,7 +50,9 @@ def explanation_svg(
 
 
 def explanation_html(explanation: Explanation) -> Markup:
-    """Return the picture of an explanation, and its text to unfold."""
+    """Return the picture, and the text to unfold; of a score card the text alone."""
+    if explanation.probability is not None:
+        return lines_of(explanation.text())
     text = details("in words", lines_of(explanation.text()))
     return tag("div", Markup(explanation.to_svg()), style="overflow-x:auto") + text
 

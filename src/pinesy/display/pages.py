@@ -34,12 +34,11 @@ def html_page(title: str, body: str, style: str = "") -> str:
 
 
 def report_page(report: DecisionReport, title: str, end: str = "") -> str:
-    """Return a report as a self-contained page; `end` is HTML to put at its end."""
-    verdict = f"{report.scores.accuracy:.1%} of {report.samples} samples right."
-    plots = html_plots([partial(report.plot, kind="coverage"), report.plot])
+    """Return a page that stands alone; `end` is HTML to put at its end."""
+    calibration = [] if report.classes is None else [partial(report.plot, kind="calibration")]
+    plots = html_plots([partial(report.plot, kind="coverage"), *calibration, report.plot])
     tables = _html_tables(report.tables())
-    intro = tag("p", f"{report.attribute}: {verdict}")
-    return html_page(title, f"{intro}{plots}{tables}{end}")
+    return html_page(title, f"{tag('p', report.verdict)}{plots}{tables}{end}")
 
 
 def coverage_html(report: CoverageReport) -> str:

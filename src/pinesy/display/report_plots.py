@@ -81,6 +81,27 @@ def plot_selective_accuracy(report: DecisionReport, axes: Any) -> Any:
     return axes
 
 
+def plot_calibration(report: DecisionReport, axes: Any) -> Any:
+    """Draw how often a class is true against its predicted chance; dots grow with the samples."""
+    axes = axes_for(axes)
+    scores = report.classes
+    assert scores is not None
+    bins = scores.calibration
+    axes.plot([0, 1], [0, 1], color=ORANGE, linewidth=1, linestyle="--")
+    x, y = [b.predicted for b in bins], [b.observed for b in bins]
+    axes.plot(x, y, color=BLUE, linewidth=1)
+    axes.scatter(x, y, s=[400 * b.samples / report.samples for b in bins], color=BLUE)
+    name = "the prediction" if scores.calibrated is None else plot_text(scores.calibrated)
+    axes.set(
+        xlabel=f"chance of {name}",
+        ylabel="true",
+        title="Calibration",
+        xlim=(-0.03, 1.03),
+        ylim=(-0.03, 1.03),
+    )
+    return axes
+
+
 def plot_confusion(report: DecisionReport, axes: Any) -> Any:
     """Draw true values by predicted ones, as shares of each true value."""
     axes = axes_for(axes)

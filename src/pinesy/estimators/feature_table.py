@@ -1,12 +1,13 @@
 """Arguments of scikit-learn: features by the names of their columns, labels, weights, seeds."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 from warnings import warn
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -18,8 +19,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pinesy._common.validation import listed, object_array
-from pinesy.evidence.frames import frame_columns, row_values
+from pinesy._common.validation import BoolArray, FloatArray, listed, object_array
+from pinesy.evidence.frames import frame_columns, is_category, row_values
 from pinesy.evidence.plain_values import is_missing
 from pinesy.exceptions import DataWarning, TableError
 from pinesy.rules.attributes import Attribute
@@ -32,7 +33,7 @@ def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
 
     Columns of an array are called ``x0, x1, ...``, or as those that the estimator was fitted with.
     With `reset` the estimator learns the number and the names of its features, else they must be
-    the same. Arrays of objects may hold categories.
+    the same. Arrays of objects may hold categories, those of truth values do.
     """
     frame = frame_columns(features, TableError)
     if frame is None:
@@ -50,19 +51,42 @@ def read_features(estimator: Any, features: Any, reset: bool) -> Columns:
             names = known  # scikit-learn has warned: fitted without names
     if reset:
         estimator._column_names = names
-    return dict(zip(names, columns, strict=True))
+    table = dict(zip(names, columns, strict=True))
+    for name, column in table.items():
+        if column.dtype.kind == "f" and np.isinf(column).any():
+            raise _infinite(name, f", row {int(np.isinf(column).argmax())}")
+    return table
+
+
+def _infinite(name: object, where: str = "") -> TableError:
+    return TableError(
+        f"column {name!r}{where}: the number is infinite (inf); write NaN for what is unknown, or "
+        "a finite number"
+    )
+
+
+def category_columns(features: Any, mask: BoolArray) -> dict[str, Any]:
+    """Return the columns of a data frame that have a type of categories, some of their rows.
+
+    They keep that type, which says that numbers are categories, and which order these have.
+    """
+    narwhals = import_module("narwhals")
+    return {
+        name: narwhals.from_native(column, series_only=True).filter(mask.tolist()).to_native()
+        for name, column in (frame_columns(features, TableError) or {}).items()
+        if is_category(column)
+    }
 
 
 def _columns_of_array(estimator: Any, features: Any, reset: bool) -> list[npt.NDArray[Any]]:
-    is_objects = isinstance(features, np.ndarray) and features.dtype.kind == "O"
+    kind = features.dtype.kind if isinstance(features, np.ndarray) else ""
     if reset:
         estimator.__dict__.pop("_column_names", None)  # of an earlier fit
-    if is_objects and any(isinstance(cell, str | bool) for cell in features.ravel()):
-        cells = validate_data(estimator, features, reset=reset, dtype=None, ensure_all_finite=False)
-        return [_column(column) for column in cells.T]
-    rows = validate_data(
-        estimator, features, reset=reset, dtype="numeric", ensure_all_finite="allow-nan"
-    )
+    is_mixed = kind == "O" and any(isinstance(cell, str | bool) for cell in features.ravel())
+    dtype = None if is_mixed or kind == "b" else "numeric"
+    rows = validate_data(estimator, features, reset=reset, dtype=dtype, ensure_all_finite=False)
+    if dtype is None:
+        return [_column(column) for column in rows.T]
     return list(np.asarray(rows, np.float64).T)
 
 
@@ -76,8 +100,7 @@ def fitted_names(estimator: Any) -> list[Any]:
 def _column(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a column as floats where it has numbers, else as objects with None for unknown."""
     if array.dtype.kind in "iuf":
-        checked = check_array(array[:, None], dtype=np.float64, ensure_all_finite="allow-nan")
-        return np.asarray(checked[:, 0])
+        return array.astype(np.float64)
     if array.dtype.kind == "b":
         return array.astype(object)
     if array.dtype.kind == "M":
@@ -127,6 +150,14 @@ def _known_values(attribute: Attribute, column: npt.NDArray[Any]) -> Any:
 
 def one_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:
     """Return one sample as evidence: a dict, a row of a frame, or numbers in the order of names."""
+    values = _values_of_sample(sample, names)
+    for name, value in values.items():
+        if isinstance(value, float | np.floating) and np.isinf(value):
+            raise _infinite(name)
+    return values
+
+
+def _values_of_sample(sample: Any, names: Sequence[str]) -> dict[str, Any]:
     if isinstance(sample, Mapping):
         return dict(sample)
     if (frame := frame_columns(sample, TableError)) is not None:
@@ -148,19 +179,43 @@ def read_labels(y: Any, sample_weight: Any, columns: Columns) -> tuple[Any, Any]
     labels = column_or_1d(np.asarray(y), warn=True)
     first = next(iter(columns.values()))
     check_consistent_length(first, labels)
-    missing = [i for i, v in enumerate(labels.tolist()) if v is None or v != v]
+    missing = [row for row, label in enumerate(labels.tolist()) if is_missing(label)]
     if missing:
-        raise TableError(f"the label of row {missing[0]} is missing (NaN); leave such rows out")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise TableError("the labels contain infinity")
-    check_classification_targets(labels)
+        count = f" (and {len(missing) - 1} more)" if missing[1:] else ""
+        raise TableError(
+            f"the label of row {missing[0]} is missing{count}: NaN, None or NA; leave out rows "
+            "without a label"
+        )
+    if labels.dtype.kind == "f" and np.isinf(labels).any():
+        raise TableError(
+            f"the label of row {int(np.isinf(labels).argmax())} is infinity; give each class a "
+            "name or a whole number"
+        )
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        kinds = {type(label).__name__ for label in labels.tolist()}
+        mixed = f"the labels are of several types, {listed(sorted(kinds))}; make all of them text"
+        single = "name classes, for instance by pandas.cut"
+        raise TableError(f"{error} Cure: {mixed if len(kinds) > 1 else single}") from None
+    return labels, read_weights(sample_weight, first)
+
+
+def read_weights(sample_weight: Any, column: npt.NDArray[Any]) -> FloatArray | None:
+    """Return the weights of the rows that a column has, as scikit-learn checks them."""
     if sample_weight is None:
-        return labels, None
+        return None
     if not np.any(np.asarray(sample_weight, dtype=object)):  # versions differ in what they say
         raise TableError(
             "all weights are 0; Sample weights must contain at least one non-zero number"
         )
-    return labels, _check_sample_weight(sample_weight, first, ensure_non_negative=True)
+    try:
+        weights = _check_sample_weight(sample_weight, column, ensure_non_negative=True)
+    except ValueError as error:
+        raise TableError(
+            f"{error} Give each of the {len(column)} rows a finite weight of 0 or more"
+        ) from None
+    return np.asarray(weights)
 
 
 def weighted_classes(class_weight: Any, labels: Any, weights: Any) -> Any:

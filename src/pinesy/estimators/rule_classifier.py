@@ -1,12 +1,14 @@
 """Rules as a classifier of scikit-learn."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Self, cast
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import estimator_html_repr
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import _safe_indexing, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from pinesy._common.validation import FloatArray, check_degree, listed, object_array
@@ -14,6 +16,7 @@ from pinesy.calibration import CalibratedRules, PredictionSets, calibrate
 from pinesy.calibration.training_rows import TrainingRows
 from pinesy.estimators.feature_table import (
     Columns,
+    category_columns,
     feature_evidence,
     fitted_names,
     one_sample,
@@ -22,19 +25,28 @@ from pinesy.estimators.feature_table import (
     seed_of,
     weighted_classes,
 )
+from pinesy.estimators.label_audit import AuditTable
 from pinesy.estimators.tree_rules import tree_rules
-from pinesy.exceptions import DataError, TableError
+from pinesy.evidence.evidence_form import evidence_rows
+from pinesy.evidence.rows import Rows
+from pinesy.evidence.unseen_values import without_unseen
+from pinesy.exceptions import DataError, DataWarning, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
-from pinesy.induction import CardLine, induce_card
-from pinesy.learning import learn
+from pinesy.induction import CardCascade, CardLine, CardScores, PlainRules, ScoreCard, induce_card
+from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
+from pinesy.learning import Audit, DecisionReport, audit, learn
+from pinesy.learning.audit import Judged
+from pinesy.learning.class_scores import class_scores
+from pinesy.learning.evaluate import report_with_card
 from pinesy.learning.learn import Method
+from pinesy.learning.learning_arguments import batch_of
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.parse import parse
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.transforms import probabilities
 
 #: The parameters of induced rules.
-INDUCED = ("max_rules", "max_conditions", "monotone", "ordinal", "keep", "features")
+INDUCED = ("max_rules", "max_conditions", "small", "monotone", "ordinal", "keep", "features")
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -51,7 +63,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ones the name of the Series of labels, or ``"target"``
     method : how parameters of given rules are fitted: ``"counts"``, ``"gradient"``, ``"exact"``, or
         ``"given"`` to keep them
-    max_rules, max_conditions, monotone, ordinal, keep, features : of induced rules; see
+    max_rules, max_conditions, small, monotone, ordinal, keep, features : of induced rules; see
         `pinesy.induce`
     class_weight : how much rows of each class count: None, ``"balanced"``, or a dict from classes
         to numbers
@@ -81,7 +93,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         target: str | None = None,
         method: Method | str = "counts",
         max_rules: int | None = None,
-        max_conditions: int = 4,
+        max_conditions: int | None = None,
+        small: bool = False,
         monotone: Mapping[str, int] | None = None,
         ordinal: Mapping[str, Sequence[Hashable]] | None = None,
         keep: Any = None,
@@ -94,6 +107,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.max_rules = max_rules
         self.max_conditions = max_conditions
+        self.small = small
         self.monotone = monotone
         self.ordinal = ordinal
         self.keep = keep
@@ -135,24 +149,25 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels, weights = read_labels(y, sample_weight, columns)
         try:
             weights = weighted_classes(self.class_weight, labels, weights)
-            self._fit(columns, labels, weights, getattr(y, "name", None))
+            self._fit(X, columns, labels, weights, getattr(y, "name", None))
         except DataError as error:
             raise TableError(str(error)) from error
         return self
 
     def _fit(
-        self, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
+        self, x: Any, columns: Columns, labels: Any, weights: FloatArray | None, name: Hashable
     ) -> None:
         mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[mask] for name, column in columns.items()}
-        for attribute in ("card_", "calibration_"):  # of an earlier fit
+        for attribute in ("card_", "calibration_", "_fitted_rows"):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[mask], None if weights is None else weights[mask]
         if self.rules is None:
-            target = "target" if name is None else str(name)
+            target = "target" if name is None or name == "" else str(name)
             while target in columns:
                 target += "_"
+            columns |= category_columns(x, mask)
             self._induce(columns, labels, weights, self.target or target)
         else:
             self._fit_given(as_cascade(self.rules), columns, labels, weights)
@@ -161,14 +176,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(labels)
         if len(self.classes_) < 2:
             raise TableError(
-                f"the data have one class only, {self.classes_[0]!r}; rules tell two classes or "
-                "more apart"
+                f"the data have one class only, {self.classes_.tolist()[0]!r} (rows of weight 0 do "
+                "not count); rules tell two classes or more apart"
             )
         table = {**columns, name: labels.tolist()}
         options = {option: getattr(self, option) for option in INDUCED}
-        self.rules_, self.card_ = induce_card(
+        rules, self.card_ = induce_card(
             table, name, **options, weights=weights, seed=seed_of(self.random_state)
         )
+        self.rules_: Cascade = rules
+        self._fitted_rows = (columns, labels, weights)
         self.target_ = name
 
     def _fit_given(
@@ -207,10 +224,27 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # --- predictions ---------------------------------------------------------------------------
 
     def predict_possibility(self, X: Any) -> FloatArray:  # noqa: N803
-        """Return the possibility of each class, shape ``(n_samples, n_classes)``."""
-        evidence = self._table(X)
-        inferred = self.rules_.infer(evidence, outputs=[self.target_])
+        """Return the possibility of each class, shape ``(n_samples, n_classes)``.
+
+        This is the cautious reading: a blank may be any value, and nothing is guessed.
+        """
+        card = self._card_evidence(X)
+        if card is not None:
+            return card[0].cautious_possibility(card[1])
+        inferred = self.rules_.infer(self._table(X), outputs=[self.target_])
         return np.asarray(inferred[self.target_].degrees)
+
+    def _card_evidence(self, features: Any) -> tuple[ScoreCard, dict[str, Any]] | None:
+        """Return the score card of induced rules, and rows as its evidence; None of other rules."""
+        check_is_fitted(self)
+        if not isinstance(self.rules_, CardCascade):
+            return None
+        card = self.rules_.card
+        return card, feature_evidence(read_features(self, features, reset=False), card.inputs)
+
+    def _scores(self, features: Any) -> CardScores | None:
+        card = self._card_evidence(features)
+        return None if card is None else card[0].score(card[1])
 
     def _table(self, features: Any) -> dict[str, Any]:
         """Return rows as evidence."""
@@ -220,27 +254,32 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
         """Return the probability of each class: the inverse antipignistic transformation.
 
-        A contradictory distribution is divided by its height first; one that excludes every class
-        is taken for one that excludes none.
+        Of induced rules it is that of the score card: a line that a blank leaves open gives the
+        points that are expected of it. Otherwise it is that of `predict_possibility`: a
+        contradictory distribution is divided by its height first, and one that excludes every
+        class is taken for one that excludes none.
         """
-        return probabilities(self.predict_possibility(X))
+        scores = self._scores(X)
+        return probabilities(self.predict_possibility(X)) if scores is None else scores.probability
 
     def predict(self, X: Any, certainty: float | None = None) -> npt.NDArray[Any]:  # noqa: N803
-        """Return the most possible class of each sample.
+        """Return the most possible class of each sample; of induced rules, that of most points.
 
-        A classifier returns a class even where the rules decide on none: of several most possible
-        classes the first in the order of `classes_`, and where rules contradict each other the one
-        that they exclude least. `outcomes` says where that is so; with a `certainty` such samples
-        get None.
+        A classifier returns a class even where the rules decide on none: of several such classes
+        the first in the order of `classes_`, and where rules contradict each other the one that
+        they exclude least. `outcomes` says where that is so; with a `certainty` such samples get
+        None.
 
         Parameters
         ----------
         certainty : abstain where the best class is not ahead of every other by at least this; such
             samples get None
         """
-        pi = self.predict_possibility(X)
-        best = self.classes_[pi.argmax(axis=1)]
-        if certainty is None:
+        scores = self._scores(X)
+        pi = self.predict_possibility(X) if scores is None or certainty is not None else None
+        indices = scores.best if scores is not None else np.asarray(pi).argmax(axis=1)
+        best = self.classes_[indices]
+        if pi is None or certainty is None:
             return np.asarray(best)
         predicted = best.astype(object)
         predicted[_class_outcomes(pi, certainty) != "decided"] = None
@@ -348,6 +387,120 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except DataError as error:
             raise TableError(str(error)) from error
 
+    # --- how good it is ------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        *,
+        train: tuple[Any, Any] | None = None,
+    ) -> DecisionReport:
+        """Compare predictions with true labels: a verdict, then tables and plots.
+
+        By class and in all: precision, recall, F1, AUC, Brier score, calibration of
+        `predict_proba`, beside the most frequent class and a logistic regression on the same rows;
+        the share that the rules decide without a guess, and how right the surest rows are; the
+        score card with how often each line holds and is right.
+
+        Parameters
+        ----------
+        X, y : rows that were not used in `fit`, and their true labels
+        train : the rows and labels that the logistic regression is fitted on, best those of `fit`;
+            by default it is fitted to each four fifths of `X`, and judged on the other fifth
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> x, y = load_iris(as_frame=True, return_X_y=True)
+        >>> report = RuleClassifier(max_rules=6).fit(x[::2], y[::2]).evaluate(x[1::2], y[1::2])
+        >>> report.verdict.startswith("target: ")
+        True
+        >>> [method.name for method in report.classes.methods]
+        ['the rules', 'always 0', 'logistic regression (out of fold)']
+        """
+        check_is_fitted(self)
+        columns, labels, codes = self._labelled(X, y)
+        training = None
+        if train is not None:
+            train_columns, _, train_codes = self._labelled(*train)
+            training = train_columns, train_codes
+        evidence = feature_evidence(columns, self.rules_.inputs)
+        batch = batch_of(self.rules_, evidence, {self.target_: labels.tolist()})
+        report = report_with_card(self.rules_, batch, self.target_)
+        output = self.rules_[self.target_].output
+        predicted = np.array([output.position(value) for value in self.predict(X).tolist()])
+        p = self.predict_proba(X)
+        scores = class_scores(report.values, codes, predicted, p, columns, training)
+        return replace(report, classes=scores)
+
+    def _labelled(self, X: Any, y: Any) -> tuple[Columns, Any, Any]:  # noqa: N803
+        """Return rows by column, their labels, and the indices of these among the classes."""
+        columns = read_features(self, X, reset=False)
+        labels, _ = read_labels(y, None, columns)
+        output = self.rules_[self.target_].output
+        unknown = [label for label in dict.fromkeys(labels.tolist()) if label not in output]
+        if unknown:
+            raise TableError(
+                f"the classifier knows no class {unknown[0]!r}; it was fitted with "
+                f"{listed([repr(value) for value in output.domain])}"
+            )
+        codes = np.array([output.position(label) for label in labels.tolist()], dtype=np.intp)
+        return columns, labels, codes
+
+    # --- labels --------------------------------------------------------------------------------
+
+    def audit(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        folds: int = 5,
+        repeats: int = 5,
+    ) -> Audit:
+        """Rank rows by how suspicious their labels are, and name the rules against them.
+
+        Each label is judged out of fold: by copies of the classifier that are fitted without its
+        row, and by the mean of their probabilities over some repeats. The classifier itself need
+        not be fitted, and stays as it is. With method ``"given"`` its rules judge as they are.
+        Cost: ``folds * repeats + 1`` fits.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`; all rows are judged, those of weight 0 too
+        folds : how many parts the rows are divided into, with the same share of each class
+        repeats : how often they are divided anew
+
+        Returns
+        -------
+        an `Audit`, as `pinesy.audit` gives: ``order`` has the rows, the most suspicious first
+        """
+        model = clone(self).fit(X, y, sample_weight)
+        columns = read_features(model, X, reset=False)
+        labels, weights = read_labels(y, sample_weight, columns)
+        name, seed = model.target_, seed_of(self.random_state)
+        if self.rules is not None and self.method == "given":
+            evidence = feature_evidence(columns, model.rules_.inputs)
+            return audit(model.rules_, evidence, {name: labels.tolist()}, method="given")
+        classes = np.unique(labels)
+
+        def fit_fold(others: Any, rows: Any, repeat: int) -> tuple[Cascade, FloatArray]:
+            part = clone(self).set_params(random_state=seed + repeat, target=name)
+            part_weights = None if weights is None else weights[others]
+            with catch_warnings():  # of columns that are not used, and of categories not seen
+                simplefilter("ignore", DataWarning)
+                part.fit(_safe_indexing(X, others), labels[others], part_weights)
+                p = np.zeros((len(rows), len(classes)))
+                known = np.isin(part.classes_, classes)
+                columns_of_p = np.searchsorted(classes, part.classes_[known])
+                p[:, columns_of_p] = part.predict_proba(_safe_indexing(X, rows))[:, known]
+            return part.rules_, p
+
+        table = AuditTable(columns, labels, classes, name)
+        method = "induce" if self.rules is None else cast(Judged, self.method)
+        return table.audit(model.rules_, fit_fold, method, folds, repeats)
+
     # --- explanations --------------------------------------------------------------------------
 
     def get_rules(self) -> Cascade:
@@ -377,7 +530,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _evidence(self, x: Any) -> dict[str, Any]:
         check_is_fitted(self)
         sample = one_sample(x, fitted_names(self))
-        return {a.name: sample.get(a.name) for a in self.rules_.inputs}
+        evidence = {a.name: sample.get(a.name) for a in self.rules_.inputs}
+        return dict(without_unseen(evidence, self.rules_.inputs))
 
     def points(self, x: Any) -> list[CardLine]:
         """Return the lines of the score card that give points for one sample.
@@ -385,14 +539,64 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Induced rules have a card (`card_`). Where a value is unknown, lines that may or may not
         hold are left out.
         """
+        card = self._card()
+        rows = evidence_rows(self.rules_, self._evidence(x))
+        _, negated = card.line_measures(rows.attributes, rows.block(0, 1))
+        lines = zip(card.lines, negated[:, 0].tolist(), strict=True)
+        return [line for line, degree in lines if degree == 0.0]
+
+    def _card(self) -> ScoreCard:
         check_is_fitted(self)
         if not hasattr(self, "card_"):
             raise TableError("only induced rules give points; use explain for rules of your own")
-        names = [line.attribute for line in self.card_.lines]
-        if not names:
-            return []
-        pi = self.rules_.infer(self._evidence(x), outputs=names)
-        return [line for line in self.card_.lines if pi[line.attribute].necessity({line.points})]
+        return self.card_
+
+    def table(self) -> Any:
+        """Return the score card as a pandas DataFrame, a row for each line.
+
+        The columns: `premise`, `class`, `points`, `undetermined` (the points where a blank leaves
+        open whether it holds), `support` (training rows in which it holds), `precision` (the share
+        of these with its class), `lift` (the precision over the share of the class).
+        """
+        return self._card().table()
+
+    def to_rules(self, X: Any = None, y: Any = None) -> PlainRules:  # noqa: N803
+        """Return rules that stand alone, in place of the score card: the surest that holds wins.
+
+        They are lines of the card, and two such lines together, with certainties that are counted
+        on the rows of `fit`. ``print`` shows them with the accuracy that they lose against the
+        card; ``.rules`` is the rule set, which every function takes.
+
+        Parameters
+        ----------
+        X, y : rows and labels to compare the accuracies on; by default those of `fit`
+        """
+        card = self._card()
+        if not hasattr(self, "_fitted_rows"):
+            raise TableError(
+                "plain rules are counted on the rows of fit, which are not stored with a model; "
+                "call to_rules before it is pickled, or fit again"
+            )
+        counted = self._labelled_rows(*self._fitted_rows)
+        lines = list_plain_rules(card, *counted)
+        if X is not None:
+            columns = read_features(self, X, reset=False)
+            counted = self._labelled_rows(columns, *read_labels(y, None, columns))
+        return compare_plain_rules(card, lines, *counted)
+
+    def _labelled_rows(
+        self, columns: Columns, labels: Any, weights: FloatArray | None
+    ) -> tuple[Rows, npt.NDArray[np.intp], FloatArray]:
+        """Return rows as degrees, the indices of their classes (-1 for others), and weights."""
+        rows = evidence_rows(self.rules_, feature_evidence(columns, self.rules_.inputs))
+        indices = {value: i for i, value in enumerate(self.classes_.tolist())}
+        known = np.array([indices.get(v, -1) for v in labels.tolist()], dtype=np.intp)
+        return rows, known, np.ones(len(known)) if weights is None else weights
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to be pickled: without the rows of `fit`."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: content for name, content in state.items() if name != "_fitted_rows"}
 
     def __str__(self) -> str:
         """Return the rules of a fitted classifier: the score card of induced ones."""

@@ -115,6 +115,44 @@ def native_array(content: Any) -> Any:
     return content.to_numpy() if hasattr(content, "to_numpy") else content
 
 
+def is_category(content: Any) -> bool:
+    """Return whether a column has a type of categories, whatever these are.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> is_category(pandas.Series([3, 1], dtype="category")), is_category(pandas.Series([3, 1]))
+    (True, False)
+    """
+    narwhals = import_module("narwhals")
+    return isinstance(_column_type(content), narwhals.Categorical | narwhals.Enum)
+
+
+def levels_in_order(content: Any) -> tuple[Any, ...] | None:
+    """Return the categories of an ordered column, from the lowest on; None for anything else.
+
+    Ordered are the ordered categories of pandas, and Enum of polars.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> sizes = pandas.Categorical(["S", "L", "S"], ["S", "M", "L"], ordered=True)
+    >>> levels_in_order(pandas.Series(sizes))
+    ('S', 'M', 'L')
+    """
+    if not isinstance(_column_type(content), import_module("narwhals").Enum):
+        return None
+    return tuple(content.dtype.categories.to_list())
+
+
+def _column_type(content: Any) -> Any:
+    """Return the type of a column as narwhals has it; None where it knows no such column."""
+    if type(content).__module__.partition(".")[0] in _NOT_FRAMES or not is_column(content):
+        return None
+    column = import_module("narwhals").from_native(content, series_only=True, pass_through=True)
+    return getattr(column, "dtype", None)
+
+
 def ordered_columns(content: Any, labels: Iterable[str], description: str) -> Any:
     """Return a data frame as an array with its columns in the order of `labels`.
 

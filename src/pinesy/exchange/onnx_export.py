@@ -14,9 +14,12 @@ import numpy as np
 from pinesy.engine.program import Program
 from pinesy.evidence.evidence_form import Transform
 from pinesy.exceptions import DataError, DomainError
+from pinesy.exchange.onnx_card import add_card
 from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
 from pinesy.exchange.onnx_rules import Numbers, add_rules
 from pinesy.exchange.onnx_transforms import add_transform
+from pinesy.induction.points_cascade import card_of
+from pinesy.induction.score_card import ScoreCard
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import View, views_of
 from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
@@ -43,6 +46,9 @@ def to_onnx(
     an output `b` there is a second one, ``b (contradiction)``, of shape ``(samples,)``. Samples
     that pinesy refuses get NaN. The metadata ``pinesy`` has, as JSON, the values of attributes.
 
+    Of induced rules there are two more outputs, ``class`` (the index of what `predict` returns, -1
+    for refused samples) and ``probability`` (`predict_proba`), by the score card.
+
     Onnxruntime gives the bits of pinesy: minimum and maximum copy numbers, and the transformations
     add them in the same order. What a network says is rounded in another way by each program that
     runs it. Size and time are linear in the length of the compiled program.
@@ -67,7 +73,8 @@ def to_onnx(
         if transform is not None:
             raise DomainError("a model has its own transformation; leave out transform")
         return _model_graph(rules, outputs)
-    program = as_cascade(rules).compile(outputs)
+    cascade = as_cascade(rules)
+    program = cascade.compile(outputs)
     graph = _graph_of(program)
     for a in program.inputs:
         graph.input(a.name, np.float64, [SAMPLES, len(a.domain)])
@@ -76,7 +83,7 @@ def to_onnx(
         for of_size in _by_size(program.inputs)
     ]
     name = None if transform is None else as_transform(transform)
-    return _finished(graph, program, groups, name)
+    return _finished(graph, program, groups, name, card_of(cascade))
 
 
 def _model_graph(model: NeuroSymbolic, outputs: Iterable[str | Attribute] | None) -> Any:
@@ -89,7 +96,7 @@ def _model_graph(model: NeuroSymbolic, outputs: Iterable[str | Attribute] | None
         needed = [a for a in view.attributes if a in program.inputs]
         if needed:
             groups.append((needed, _perceived(graph, view, needed)))
-    return _finished(graph, program, groups, as_transform(model.transform))
+    return _finished(graph, program, groups, as_transform(model.transform), card_of(rules))
 
 
 def _perceived(graph: OnnxGraph, view: View, attributes: Sequence[Attribute]) -> str:
@@ -143,8 +150,9 @@ def _finished(
     program: Program,
     groups: Sequence[tuple[Sequence[Attribute], str]],
     transform: Transformation | None,
+    card: ScoreCard | None,
 ) -> Any:
-    """Append the transformation, if any, and the rules; return the model.
+    """Append the transformation, if any, the rules and their card, if any; return the model.
 
     Parameters
     ----------
@@ -157,11 +165,13 @@ def _finished(
     if (np.diff(order) != 1).any():
         columns = graph.take(columns, order)
     contradictions = _add_outputs(graph, program, add_rules(graph, program.code, columns))
-    texts = {
+    texts: dict[str, Any] = {
         "inputs": {a.name: value_texts(a) for a in program.inputs},
         "outputs": {a.name: value_texts(a) for a in program.outputs},
         "contradictions": contradictions,
     }
+    if card is not None and card.output in program.outputs:
+        texts["card"] = _add_card_outputs(graph, program, card, columns, contradictions)
     return graph.model("pinesy", {"pinesy": json.dumps(texts)})
 
 
@@ -202,6 +212,28 @@ def _add_outputs(graph: OnnxGraph, program: Program, out: str) -> dict[str, str]
             graph.node("Sub", graph.constant(1.0), lowest, output=contradictions[a.name])
             graph.output(contradictions[a.name], np.float64, [SAMPLES])
     return contradictions
+
+
+def _add_card_outputs(
+    graph: OnnxGraph,
+    program: Program,
+    card: ScoreCard,
+    columns: str,
+    contradictions: dict[str, str],
+) -> dict[str, str]:
+    """Declare class and probability; return their names, and that of the attribute."""
+    used_names = {a.name for a in (*program.inputs, *program.outputs)} | {*contradictions.values()}
+    names = {key: _free(key, used_names) for key in ("class", "probability")}
+    best, probability = add_card(graph, card, program.inputs, graph.node("Abs", columns))
+    refused = graph.node("IsNaN", graph.columns(card.output.name, 0, 1))
+    nan = graph.constant(np.nan)
+    graph.node("Where", refused, nan, probability, output=names["probability"])
+    no_class = graph.constant(-1, np.int64)
+    flat = graph.node("Reshape", refused, graph.shape(-1))
+    graph.node("Where", flat, no_class, best, output=names["class"])
+    graph.output(names["class"], np.int64, [SAMPLES])
+    graph.output(names["probability"], np.float64, [SAMPLES, len(card.output.domain)])
+    return {"attribute": card.output.name, **names}
 
 
 def _free(name: str, used_names: set[str]) -> str:

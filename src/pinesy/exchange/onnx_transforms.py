@@ -35,6 +35,14 @@ def add_minimum_specificity(graph: OnnxGraph, rows: str, size: int) -> str:
     return _restore_order(graph, rows, order, is_top, _reverse_cumsum(graph, ordered))
 
 
+def add_antipignistic_inverse(graph: OnnxGraph, rows: str, size: int) -> str:
+    """Append ``p_k = p_{k+1} + (pi_k - pi_{k+1}) / k``, of normalised rows."""
+    ordered, order = _sort(graph, rows, size)
+    ranks = graph.constant(np.arange(1.0, size + 1))
+    steps = graph.node("Div", _falls(graph, ordered, size), ranks)
+    return graph.node("ScatterElements", rows, order, _reverse_cumsum(graph, steps), axis=1)
+
+
 def _sort(graph: OnnxGraph, rows: str, size: int) -> list[str]:
     """Return rows in decreasing order, ties in domain order, and the indices of their values."""
     names = [graph.fresh(), graph.fresh()]
@@ -55,10 +63,15 @@ def _reverse_cumsum(graph: OnnxGraph, rows: str) -> str:
 
 def _weighted_differences(graph: OnnxGraph, ordered: str, size: int) -> str:
     """Return ``k (p_k - p_{k+1})`` of sorted probabilities."""
+    ranks = graph.constant(np.arange(1.0, size + 1))
+    return graph.node("Mul", ranks, _falls(graph, ordered, size))
+
+
+def _falls(graph: OnnxGraph, ordered: str, size: int) -> str:
+    """Return ``p_k - p_{k+1}`` of sorted numbers; after the last is 0."""
     zero = graph.node("Mul", graph.columns(ordered, 0, 1), graph.constant(0.0))
     below = graph.concat([graph.columns(ordered, 1, size), zero], axis=1)
-    ranks = graph.constant(np.arange(1.0, size + 1))
-    return graph.node("Mul", ranks, graph.node("Sub", ordered, below))
+    return graph.node("Sub", ordered, below)
 
 
 def _are_distributions(graph: OnnxGraph, rows: str, total: str) -> str:

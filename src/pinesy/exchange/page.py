@@ -18,18 +18,22 @@ from pinesy._version import __version__
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import evidence_batch, rules_data, samples_data
-from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.induction.points_cascade import card_of
+from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 
 #: The maximum size of a page in bytes: browsers open it, and it fits into a mail.
 MAX_BYTES = 20_000_000
+
+#: The styles of the page, in their order.
+STYLES = ("tokens.css", "parts.css", "ask.css", "page.css")
 
 _IMPORT = re.compile(r"^import\b[^;]*?\"\./([^\"]+)\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=\w)", re.MULTILINE)
 
 
 def to_page(
-    rules: Cascade | RuleSet,
+    rules: Cascade | RuleSet | HasRules,
     evidence: Evidence | None = None,
     *,
     titles: Iterable[object] | None = None,
@@ -40,7 +44,7 @@ def to_page(
 
     Parameters
     ----------
-    rules : Cascade or RuleSet
+    rules : Cascade, RuleSet, or a fitted `pinesy.estimators.RuleClassifier`
     evidence : samples to look at, as `infer` takes them
     titles : the titles of the samples, by default their numbers from 1
     images : for some inputs, by name, a uint8 array (n_samples, height, width) of their images
@@ -83,7 +87,7 @@ def rules_page(
         "samples": samples,
     }
     data_text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    script, style = bundle("page.js"), web_text("style.css")
+    script, style = bundle("page.js"), "".join(map(web_text, STYLES))
     policy = (
         f"default-src 'none'; script-src {content_hash(script)}; "
         f"style-src {content_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
@@ -108,10 +112,10 @@ def rules_page(
 def _about(cascade: Cascade, network: bool) -> str:
     """Return the introduction of the page."""
     n_rules = sum(len(s.rules) for s in cascade.rule_sets)
-    text = (
-        f"{n_rules:,} rules on {len(cascade.inputs) + len(cascade.sets):,} attributes. All is "
-        "computed in this page, by the engine in it; nothing is sent or fetched."
-    )
+    size = f"{n_rules:,} rules on {len(cascade.inputs) + len(cascade.sets):,} attributes"
+    if (card := card_of(cascade)) is not None:
+        size = f"This is {card.summary}"
+    text = f"{size}. All is computed in this page, by the engine in it; nothing is sent or fetched."
     if network:
         text += (
             " The network of the model is not in it: inputs are set by hand, or are what was "

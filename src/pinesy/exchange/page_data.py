@@ -7,6 +7,7 @@ all digits, so inference in the page is equal to inference here bit for bit.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,12 @@ import numpy as np
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, check_distributions, check_known
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, placed
+from pinesy.exchange.equations import equation_of
+from pinesy.explanations import is_coherent
+from pinesy.induction.points_cascade import card_of
+from pinesy.induction.score_card import ScoreCard
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
@@ -26,6 +32,8 @@ from pinesy.semantics.factors import leaves_a_value
 
 #: The maximum number of memberships: of values in propositions, and of cells in conclusions.
 MAX_MEMBERSHIPS = 1 << 25
+#: The maximum number of attributes between inputs and outputs that can be asked about.
+MAX_QUESTIONS = 50
 #: The maximum number of values of all attributes.
 MAX_VALUES = 500_000
 
@@ -43,7 +51,9 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
 
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
     rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`);
-    `outputs`, the indices of the attributes that no premise uses.
+    `outputs`, the indices of the attributes that no premise uses; `questions`, what can be asked
+    about (see `_question`); of induced rules `card` (see
+    `_card`).
     """
     attributes = [*cascade.inputs, *(s.output for s in cascade.order)]
     _check_size(cascade, attributes)
@@ -53,13 +63,44 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     sets = [
         _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit)) for s in cascade.order
     ]
+    card = card_of(cascade)
     return {
         "domains": list(domains),
         "attributes": described,
         "shapes": [dict(shape) for shape in shapes],
         "sets": sets,
         "outputs": [index[a.name] for a in cascade.outputs],
+        "questions": [_question(cascade, a, index) for a in questions_of(cascade)],
+        **({} if card is None else {"card": _card(card, index)}),
     }
+
+
+def questions_of(cascade: Cascade) -> list[Attribute]:
+    """Return the attributes to ask about: the outputs, then others that readers name."""
+    outputs = list(cascade.outputs)
+    if card_of(cascade) is not None:  # the others add and compare points
+        return outputs
+    between = [s.output for s in reversed(cascade.order) if s.output not in outputs]
+    named = (a for a in between if a.formula is None and not a.factors)
+    return [*outputs, *islice(named, MAX_QUESTIONS)]
+
+
+def _question(cascade: Cascade, attribute: Attribute, index: dict[str, int]) -> dict[str, Any]:
+    """Return what the page needs to answer as Python does.
+
+    `coherent` is whether rules cannot contradict each other, `instructions` the size of the
+    program, by which searches are limited; `equation` of a function has texts and attributes.
+    """
+    content: dict[str, Any] = {
+        "attribute": index[attribute.name],
+        "coherent": is_coherent(cascade, attribute),
+        "instructions": len(cascade.compile([attribute]).code.ops),
+    }
+    equation = equation_of(cascade[attribute.name])
+    if equation is not None:
+        factors = [index[factor.name] for factor in equation.factors]
+        content["equation"] = {"parts": equation.parts, "factors": factors}
+    return content
 
 
 def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
@@ -85,12 +126,17 @@ def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     content: dict[str, Any] = {"name": attribute.name, "domain": domain}
     if attribute.formula is not None:
         content["formula"] = attribute.formula
+    if attribute.factors:
+        content["factors"] = [factor.name for factor in attribute.factors]
+    if all(type(value) is int for value in attribute.domain):
+        content["integers"] = True
     if attribute.scale is not None:
         cuts = attribute.scale.cuts
         content["scale"] = {
             "cuts": list(cuts),
             "limits": [float(bound_number(cut)) for cut in cuts],
             "blur": attribute.scale.blur,
+            "named": bool(attribute.scale.names),
         }
     return content
 
@@ -150,7 +196,47 @@ def _set_data(
         content["texts"] = texts
     if any(conclusions):
         content["conclusions"] = conclusions
+    conditions = [p.condition for p in distinct.values()]
+    if any(conditions):
+        content["conditions"] = conditions
     return content
+
+
+def _card(card: ScoreCard, index: dict[str, int]) -> dict[str, Any]:
+    """Return a score card: its lines on `conditions`, the distinct ones as (attribute, subset).
+
+    A line is (conditions, class, points, undetermined points, text, record), a rule of the
+    user (conditions, subset of classes, s, r).
+    """
+    numbers = NumberedTexts()
+
+    def conditions(propositions: Iterable[Proposition]) -> list[int]:
+        keys = ((index[p.attribute.name], _hexadecimal(p.mask)) for p in propositions)
+        return [numbers.number(key) for key in keys]
+
+    lines = [
+        [
+            conditions(line.conditions),
+            card.output.position(line.value),
+            line.points,
+            line.undetermined,
+            line.premise,
+            line.record,
+        ]
+        for line in card.lines
+    ]
+    user_rules = [
+        [conditions(r.premise.propositions), _hexadecimal(r.conclusion.mask), r.s, r.r]
+        for r in card.user_rules
+    ]
+    return {
+        "output": index[card.output.name],
+        "levels": list(card.levels),
+        "start": [*card.start.values()],
+        "conditions": list(numbers),
+        "lines": lines,
+        "userRules": user_rules,
+    }
 
 
 def _single_or_list(numbers: Sequence[float]) -> float | list[float]:
@@ -219,7 +305,9 @@ def titles_of(batch: Batch) -> list[str]:
 
 
 def evidence_batch(cascade: Cascade, evidence: Evidence) -> Batch:
-    """Return evidence as a batch of samples, checked."""
+    """Return samples that a program has at hand, checked."""
+    if card_of(cascade) is not None:
+        evidence = without_unseen(evidence, cascade.inputs, cascade.attributes)
     rows = evidence_rows(cascade, evidence)
     degrees: FloatArray = rows.block(0, rows.n)
     slices = column_slices(cascade.inputs)

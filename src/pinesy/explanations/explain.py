@@ -12,7 +12,7 @@ from pinesy.explanations.json_form import DataWriter, json_text
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Labels, Wording
 from pinesy.explanations.outline import Outline, TextWriter
-from pinesy.explanations.points_text import points_lines
+from pinesy.explanations.points_text import card_evidence, points_lines
 from pinesy.explanations.sample import plain_values_of, plan_for
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.point_sums import point_sums
@@ -67,6 +67,7 @@ def explain(
     depth = check_limit(depth, "depth")
     attribute = _attribute(cascade, proposition)
     plan = plan_for(cascade, attribute)
+    evidence = card_evidence(cascade, evidence)
     wording = Wording.of(labels, cascade.attributes)
     graph = ExplanationGraph(plan, plan.row(evidence), eta)
     event = proposition if isinstance(proposition, Proposition) else None
@@ -118,8 +119,9 @@ class Explanation(ExplainedResult):
     def text(self, *, depth: int | None = None, limit: int | None = 5) -> str:
         """Return the explanation in plain English.
 
-        Of induced rules it is short: which rules gave points to which class, and how certain that
-        makes it (docs/induction.md); with a depth, the rules of their sums follow.
+        Of induced rules it is short: which lines of the score card gave points to which class, and
+        how certain and how probable that makes it (docs/induction.md); with a depth, the rules of
+        their sums follow.
 
         Parameters
         ----------

@@ -12,6 +12,7 @@ from pinesy._common.names import name_of
 from pinesy.exceptions import UnknownAttributeError
 from pinesy.explanations.justification import ExplanationGraph, ExplanationNode
 from pinesy.explanations.labels import Wording
+from pinesy.explanations.points_text import card_scores
 from pinesy.explanations.restraints import Clash, clashes_of
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
@@ -75,6 +76,20 @@ class ExplainedResult:
         """Whether the result decides on a value, or why not (`Possibility.outcome`)."""
         outcome: Outcome = self.distribution.outcome
         return outcome
+
+    @cached_property
+    def probability(self) -> dict[Hashable, float] | None:
+        """The probability of each value by the score card of induced rules; None of other rules."""
+        scores = card_scores(self.graph)
+        if scores is None:
+            return None
+        return dict(zip(self.attribute.domain, scores.probability[0].tolist(), strict=True))
+
+    @cached_property
+    def predicted(self) -> Hashable:
+        """The class that the score card of induced rules predicts; None of other rules."""
+        scores = card_scores(self.graph)
+        return None if scores is None else self.attribute.domain[int(scores.best[0])]
 
     @cached_property
     def verdict(self) -> str:

@@ -15,6 +15,7 @@ from pinesy._common.validation import is_integer, printable_json
 from pinesy.exceptions import DomainError
 from pinesy.explanations.justification import ExplanationNode, Justification, Triplet
 from pinesy.explanations.outline import Outline
+from pinesy.explanations.points_text import LineOnSample, points_given
 from pinesy.explanations.restraints import Clash
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
@@ -71,6 +72,17 @@ def _omission_data(degrees: Sequence[float]) -> dict[str, Any] | None:
     return {"count": len(degrees), "least": min(degrees), "greatest": max(degrees)}
 
 
+def _line(line: LineOnSample) -> dict[str, Any]:
+    return {
+        "premise": str(line.premise),
+        "points": line.points,
+        "gives": line.expected,
+        "possible": line.possible,
+        "certain": line.certain,
+        "unknown": [a.name for a in line.unknown],
+    }
+
+
 class DataWriter(Outline):
     """Writes an explanation as plain data: a list of nodes that refer to each other by index."""
 
@@ -99,6 +111,30 @@ class DataWriter(Outline):
             "values": self._node_indices(explanation.values),
             "rivals": self._node_indices(explanation.rivals),
             "nodes": [self._node(node, level) for node, level in nodes],
+            **self._card(),
+        }
+
+    def _card(self) -> dict[str, Any]:
+        """Return what the score card gives, as `card`; nothing of rules without one."""
+        explanation = self.explanation
+        if explanation.probability is None:
+            return {}
+        chances = explanation.probability.items()
+        points = points_given(explanation.graph)
+        return {
+            "card": {
+                "predicted": plain_value(explanation.predicted),
+                "probability": [{"value": plain_value(v), "probability": p} for v, p in chances],
+                "points": [
+                    {
+                        "value": plain_value(value_points.value),
+                        "start": value_points.start or 0,
+                        "points": value_points.expected,
+                        "lines": [_line(line) for line in value_points.lines],
+                    }
+                    for value_points in points
+                ],
+            }
         }
 
     def _proposition(self, proposition: Proposition) -> dict[str, Any]:

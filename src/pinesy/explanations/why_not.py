@@ -10,6 +10,7 @@ from pinesy.exceptions import UnreachableError
 from pinesy.explanations.decision import SHOWN, Decision, first_few
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.labels import number_texts
+from pinesy.explanations.points_text import card_evidence, points_lines
 from pinesy.explanations.restraints import (
     MAX_RESTRAINTS,
     LimitingDegree,
@@ -23,7 +24,7 @@ from pinesy.explanations.smallest_change import (
     change_request,
     change_to,
 )
-from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -66,6 +67,7 @@ def why_not(
       a_1 = 8 has possibility 0.4
     if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
     """
+    evidence = card_evidence(as_cascade(rules), evidence)
     decision = Decision.of(rules, evidence, output)
     index = decision.losing_index(value)
     restraints, cut = restraints_on(decision, index)
@@ -90,6 +92,7 @@ def why_not(
         cut,
         smallest,
         obstacle,
+        tuple(points_lines(decision, decision.plain_values, value, SHOWN)),
     )
 
 
@@ -109,6 +112,8 @@ class WhyNot:
         `bottlenecks`
     change : the smallest change of the inputs that makes the value win, or None
     obstacle : why there is no change, else an empty text
+    points : of rules that give points, what each class got and why: in the text in place of the
+        rules that compare sums
     """
 
     attribute: Attribute
@@ -121,6 +126,7 @@ class WhyNot:
     cut: bool
     change: Change | None
     obstacle: str
+    points: tuple[str, ...] = ()
 
     @property
     def rules(self) -> tuple[Restraint, ...]:
@@ -132,11 +138,12 @@ class WhyNot:
         winners = " and ".join(first_few([show_value(v) for v in self.winners], "values"))
         degree, top = number_texts(self.degree, float(self.result.degrees.max()))
         lines = [f"{statement} has possibility {degree}; the highest is {top}, of {winners}"]
-        for limits in (self.rules, self.bottlenecks):
+        lines += self.points
+        for limits in () if self.points else (self.rules, self.bottlenecks):
             lines += [f"  {limit}" for limit in limits[:SHOWN]]
             if len(limits) > SHOWN:
                 lines.append(f"  and {len(limits) - SHOWN} more")
-        if self.cut:
+        if self.cut and not self.points:
             lines.append(f"  and perhaps others: the search was cut after {MAX_RESTRAINTS} rules")
         lines.append(str(self.change) if self.change else self.obstacle)
         return "\n".join(lines)
@@ -156,6 +163,7 @@ class WhyNot:
             "restraints_omitted": len(self.restraints) - len(restraints),
             "bottlenecks": [_degree_data(b) for b in bottlenecks],
             "bottlenecks_omitted": len(self.bottlenecks) - len(bottlenecks),
+            "points": list(self.points),
             "cut": self.cut,
             "change": self.change and self.change.to_dict(),
             "obstacle": self.obstacle or None,

@@ -10,16 +10,14 @@ from pinesy._common.console import progress
 from pinesy._common.masks import contains, mask_of, mask_table
 from pinesy._common.validation import BoolArray, FloatArray, as_list, check_known
 from pinesy.exceptions import DataError, RuleSetError
-from pinesy.induction.candidate_rules import (
-    Feature,
-    InductionSettings,
-    allowed,
-    features_of,
-    grow_candidates,
-    steps_of,
-)
-from pinesy.induction.point_model import PointModel, RuleSelector, with_points
-from pinesy.induction.points_cascade import ScoreCard, input_attributes, write_cascade
+from pinesy.induction.binned_table import BinnedTable
+from pinesy.induction.candidate_rules import Feature, bin_columns
+from pinesy.induction.induction_settings import InductionSettings
+from pinesy.induction.inner_fits import choose_rules
+from pinesy.induction.point_model import PointModel, with_points
+from pinesy.induction.points_cascade import CardCascade, input_attributes, score_card
+from pinesy.induction.score_card import ScoreCard
+from pinesy.induction.table_features import features_of, training_bins
 from pinesy.induction.training_table import (
     TableColumn,
     TrainingTable,
@@ -33,7 +31,7 @@ from pinesy.rules.propositions import Premise, Proposition
 from pinesy.rules.rule import Rule
 
 #: Rows that rules are induced from, if a table has more.
-SAMPLE = 20_000
+SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,8 @@ class InducedRules:
 
     Attributes
     ----------
-    model : the rules, on steps of the features
-    features : the columns that the steps are of
+    model : the rules, on bins of the features
+    features : the columns that the bins are of
     table : the rows that they were induced from
     """
 
@@ -52,8 +50,12 @@ class InducedRules:
     table: TrainingTable
 
     def possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
-        """Return the possibility of each class in each row of columns as the table's."""
-        return self.model.possibility(steps_of(columns, self.features))
+        """Return the cautious possibility of each class in each row of columns as the table's."""
+        return self.model.possibility(bin_columns(columns, self.features))
+
+    def expected_possibility(self, columns: tuple[TableColumn, ...]) -> FloatArray:
+        """Return the expected possibility of each class in each row of columns as the table's."""
+        return self.model.expected_possibility(bin_columns(columns, self.features))
 
 
 def induce(
@@ -61,7 +63,8 @@ def induce(
     target: Any,
     *,
     max_rules: int | None = None,
-    max_conditions: int = 4,
+    max_conditions: int | None = None,
+    small: bool = False,
     monotone: Mapping[str, int] | None = None,
     ordinal: Mapping[str, Sequence[Hashable]] | None = None,
     keep: Any = None,
@@ -69,13 +72,13 @@ def induce(
     sample: int | None = SAMPLE,
     weights: Any = None,
     seed: int = 0,
-) -> Cascade:
+) -> CardCascade:
     """Return rules that tell the target from the other columns of a table.
 
     Rules of a few conditions give points to the classes, and a lead in points says how certain a
     class is (docs/induction.md). The result is an ordinary cascade: `infer` on a table with the
-    same columns gives the possibility of each class. Needs scikit-learn. Interrupted by Ctrl-C it
-    returns the best rules so far.
+    same columns gives the possibility of each class. Interrupted by Ctrl-C it returns the best
+    rules so far.
 
     Parameters
     ----------
@@ -86,8 +89,10 @@ def induce(
         Or an iterator of such tables, or a DataFrame of Dask's: rules are induced from a uniform
         sample of their rows, drawn in one pass
     target : the name of the column of labels, or the labels
-    max_rules : that give points; by default 15 for each class and one for each 50 rows
-    max_conditions : of a rule
+    max_rules : that give points; by default 15 for each class and one for each 50 rows, of up to
+        20,000
+    max_conditions : of a rule; by default 4 for two classes, and 6 for more
+    small : whether rules that matter little are pruned
     monotone : columns of numbers or ordered categories that, where they rise, may only speak for
         later classes (1), or for earlier ones (-1), in the order of the classes
     ordinal : the values of ordinal columns, from the lowest on (ordered categories of pandas
@@ -119,6 +124,7 @@ def induce(
         seed=seed,
         max_rules=max_rules,
         max_conditions=max_conditions,
+        small=small,
         monotone=monotone,
     )[0]
 
@@ -135,7 +141,7 @@ def induce_card(
     seed: int = 0,
     monotone: Mapping[str, int] | None = None,
     **options: Any,
-) -> tuple[Cascade, ScoreCard]:
+) -> tuple[CardCascade, ScoreCard]:
     """Do as `induce`; return the score card too."""
     if weights is not None and batches_of(table) is not None:
         raise DataError("rows of a table that comes in batches count once; leave the weights out")
@@ -144,8 +150,10 @@ def induce_card(
     columns |= {*monotone} if isinstance(monotone, Mapping) else set()
     training = read_training_table(table, target, ordinal, sample, seed, features, columns)
     _check_user_rules(user_rules, training)
-    sizes = _row_sizes(weights, user_rules, training)
-    induced = induce_points(training, **options, monotone=monotone, sizes=sizes, seed=seed)
+    sample_weight = _row_sizes(weights, user_rules, training)
+    induced = induce_points(
+        training, **options, monotone=monotone, sample_weight=sample_weight, seed=seed
+    )
     boxes = induced.model.boxes
     inputs = input_attributes(training.columns, induced.features, boxes, user_rules)
     output = Attribute(training.target, training.classes)
@@ -155,35 +163,41 @@ def induce_card(
         parts = [_on_attribute(p, known[p.attribute.name]) for p in rule.premise.propositions]
         conclusion = _on_attribute(rule.conclusion, output)
         winning.append(Rule(Premise(tuple(parts)), conclusion, rule.s, rule.r))
-    return write_cascade(induced.model, induced.features, inputs, output, winning)
+    row_weights = None if weights is None else np.asarray(weights, np.float64)[training.rows]
+    counts = np.bincount(training.labels, row_weights, len(training.classes))
+    shares = (counts / counts.sum()).tolist()
+    card = score_card(induced.model, induced.features, inputs, output, winning, shares)
+    return CardCascade(card), card
 
 
 def induce_points(
     table: TrainingTable,
     *,
     max_rules: int | None = None,
-    max_conditions: int = 4,
+    max_conditions: int | None = None,
+    small: bool = False,
     monotone: Mapping[str, int] | None = None,
-    sizes: FloatArray | None = None,
+    sample_weight: FloatArray | None = None,
     seed: int = 0,
 ) -> InducedRules:
-    """Return rules on a table that was read; `sizes` says how much each row counts.
-
-    Costs two forests of small trees, and for each rule two products of the matrix of candidates
-    and rows with that of rows and classes.
-    """
+    """Return rules on a table that was read; `weights` says how much each row counts."""
     labels, n_classes = table.labels, len(table.classes)
-    settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed)
-    features = features_of(table.columns, settings.least_rows)
-    steps = steps_of(table.columns, features)
+    settings = InductionSettings.of(len(labels), n_classes, max_rules, max_conditions, seed, small)
+    weights = (
+        np.ones(len(labels))
+        if sample_weight is None
+        else np.ascontiguousarray(sample_weight, np.float64)
+    )
+    features = features_of(table, weights, settings.least_rows)
     signs = _signs({} if monotone is None else monotone, table.columns, features)
-    weights = np.ones(len(labels)) if sizes is None else np.ascontiguousarray(sizes, np.float64)
+    bins = training_bins(table, features, weights, seed)
+    binned = BinnedTable.of(bins, labels, weights, n_classes, signs)
     with progress("inducing rules", settings.max_rules) as bar:
-        boxes, holds = grow_candidates(steps, labels, weights, settings, signs)
-        may = allowed(boxes, signs, n_classes)
-        selection = RuleSelector(boxes, holds, labels, weights, may, settings).run(bar.advance)
-    model = with_points(selection, boxes, steps, labels, weights)
-    return InducedRules(model, features, table)
+        rules = choose_rules(binned, settings, bar.advance)
+    if any(feature.label is not None for feature in features):  # rows as they will be read
+        bins = bin_columns(table.columns, features)
+        binned = BinnedTable.of(bins, labels, weights, n_classes, signs)
+    return InducedRules(with_points(rules, binned), features, table)
 
 
 def _signs(
@@ -257,15 +271,19 @@ def _row_sizes(weights: Any, rules: Sequence[Rule], table: TrainingTable) -> Flo
     if weights is None:
         return undecided * np.ones(len(table.rows))
     try:
-        sizes = np.asarray(weights, dtype=np.float64)
+        sample_weight = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(f"the weights are {weights!r:.60}; give a number > 0 a row") from None
-    if sizes.ndim != 1 or len(sizes) <= table.rows.max() or not (sizes > 0.0).all():
+    if (
+        sample_weight.ndim != 1
+        or len(sample_weight) <= table.rows.max()
+        or not (sample_weight > 0.0).all()
+    ):
         raise DataError(
-            f"the weights have shape {sizes.shape}; give a number > 0 for each row of the table, "
-            "and leave out rows that do not count"
+            f"the weights have shape {sample_weight.shape}; give a number > 0 for each row of the "
+            "table, and leave out rows that do not count"
         )
-    return np.asarray(undecided * sizes[table.rows])
+    return np.asarray(undecided * sample_weight[table.rows])
 
 
 def _holds(proposition: Proposition, column: TableColumn) -> BoolArray:

@@ -1,10 +1,4 @@
-"""Rules that give points to classes: how they are chosen, and what a lead in points says.
-
-A rule speaks for one class, with a weight. The score of a class is the sum of the weights of the
-rules for it that hold, and the likelihood of a label is that of the softmax of scores. Of the
-candidates those become rules that raise the likelihood of the labels most: they are added one after
-the other (for many classes, one for each), by the gain in log-likelihood that a step of Newton's
-promises, less a cost for each condition; then all weights are fitted again.
+"""Rules that give whole points to classes, and what a lead in points says.
 
 Weights become whole points (docs/induction.md). A class that leads another by `t` points leaves it
 the possibility
@@ -12,139 +6,31 @@ the possibility
     ``levels[t] = 2 / (1 + exp(unit t))``
 
 (rounded to four digits): the antipignistic transformation of the probability that the lead errs.
-So ``pi(d) = levels[max_c low_c - high_d]``, where points that depend on what is unknown are missing
-from `low` and counted in `high`. Some class always has possibility 1: there is no contradiction.
+There are two readings of what is unknown. The cautious one guesses nothing: ``pi(d) =
+levels[max_c low_c - high_d]``, where points that depend on what is unknown are missing from `low`
+and counted in `high`. In the expected one a rule that depends on it gives the points
+`undetermined`. In both some class has possibility 1: there is no contradiction.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pinesy._common.caching import load_kernels
-from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.induction.candidate_rules import Box, InductionSettings, Steps, held, n_conditions
+from pinesy._common.validation import FloatArray
+from pinesy.induction.binned_table import BinnedTable, RealArray
+from pinesy.induction.candidate_rules import Bins, Box, evaluate_boxes
+from pinesy.induction.rule_selector import WeightedRules, softmax_rows
 from pinesy.induction.training_table import IntArray
 from pinesy.transforms import antipignistic_inverse
 
-KERNELS = "pinesy.induction.selection_kernels"
-#: Weights that change by less are fitted.
-ENOUGH = 1e-3
-#: Sweeps over the weights after each choice, and after the last.
-SWEEPS, LAST_SWEEPS = 2, 30
-#: Of the best rules for each class those are taken at once that gain this share of the best.
-SHARE = 0.3
-#: The most points that a rule gives, for two classes and for more (whose sums are compared in
-#: pairs: their products must stay small).
-MAX_POINTS, MAX_POINTS_OF_MANY = 6, 3
+#: The most points that a rule gives.
+MAX_POINTS = 6
 #: Leads of more points leave no more than this.
 LEAST_LEVEL = 0.005
 #: Units that are tried, as shares of the weight of one point.
-UNITS = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5])
+UNITS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
 #: Rows on which points and units are compared.
-COMPARED_ROWS = 4_000
-
-
-class RuleSelector:
-    """Chooses among candidates; `run` may be interrupted, and keeps what was chosen.
-
-    A choice costs two products of the matrix of candidates and rows with that of rows and classes.
-
-    Attributes
-    ----------
-    chosen : the indices of the rules so far among the candidates
-    classes : that they speak for
-    weights : of the rules
-    prior : the scores of the classes where no rule holds
-    """
-
-    def __init__(
-        self,
-        boxes: Sequence[Box],
-        holds: BoolArray,
-        labels: IntArray,
-        sizes: FloatArray,
-        may: BoolArray,
-        settings: InductionSettings,
-    ) -> None:
-        costs = settings.cost * np.array([*map(n_conditions, boxes)], dtype=np.int64)
-        self._costs = costs[:, None].astype(np.float32)
-        self._labels, self._sizes, self._settings = labels, sizes, settings
-        self._may = may.copy()
-        self._n_classes = may.shape[1]
-        self._holds = holds.astype(np.float32)
-        self._truth = np.eye(self._n_classes)[labels]
-        self._rows = [np.arange(len(labels))] * self._n_classes
-        shares = sizes @ self._truth + 0.5
-        self.prior = np.log(shares / shares.sum())
-        self._odds = np.tile(np.exp(self.prior), (len(labels), 1))
-        self.chosen: list[int] = []
-        self.classes: list[int] = []
-        self.weights = np.zeros(0)
-
-    def run(self, advance: Callable[[], object]) -> "RuleSelector":
-        """Choose until nothing gains more than it costs; call `advance` after each choice."""
-        try:
-            while self._add():
-                advance()
-        except KeyboardInterrupt:  # the best so far is an answer
-            pass
-        self._fit(LAST_SWEEPS)
-        return self
-
-    def _add(self) -> bool:
-        """Add the best candidates, and fit all weights; return whether there were any."""
-        best = self._best()[: self._settings.max_rules - len(self.chosen)]
-        for candidate, label in best:
-            self._may[candidate, label] = False
-            if self._n_classes == 2:  # for one class is against the other
-                self._may[candidate] = False
-            self.chosen.append(candidate)
-            self.classes.append(label)
-            self._rows.append(np.flatnonzero(self._holds[candidate]))
-        self.weights = np.append(self.weights, np.zeros(len(best)))
-        if best:
-            self._fit(SWEEPS)
-        return bool(best)
-
-    def _best(self) -> list[tuple[int, int]]:
-        """Return the candidates to add, and the classes that they speak for, the best first."""
-        if not len(self._holds):
-            return []
-        # What a step of Newton's in each candidate's weight gains, less its cost.
-        sizes, n_classes = self._sizes[:, None], self._n_classes
-        slopes = self._holds @ (sizes * (self._truth - self._odds)).astype(np.float32)
-        bends = self._holds @ (sizes * self._odds * (1.0 - self._odds)).astype(np.float32)
-        gains = 0.5 * np.maximum(slopes, 0.0) ** 2 / (bends + np.float32(self._settings.ridge))
-        gains = np.where(self._may, gains - self._costs, np.float32(-1.0))
-        first = gains.argmax(axis=0)
-        best = gains[first, np.arange(n_classes)]
-        least = SHARE * best.max() if n_classes > 2 else best.max()
-        order = np.argsort(-best, kind="stable")
-        classes = [int(c) for c in order if best[c] > 0 and best[c] >= least]
-        return [(int(first[c]), c) for c in classes[: n_classes if n_classes > 2 else 1]]
-
-    def _fit(self, sweeps: int) -> None:
-        """Fit priors, as rules that hold everywhere, and weights."""
-        k = self._n_classes
-        weights = np.concatenate([self.prior, self.weights])
-        starts = np.concatenate([[0], np.cumsum([len(r) for r in self._rows])]).astype(np.int64)
-        classes = np.concatenate([np.arange(k), np.array(self.classes, dtype=np.int64)])
-        is_rule = np.arange(len(weights)) >= k
-        load_kernels(KERNELS).fit_weights(
-            starts,
-            np.concatenate(self._rows),
-            classes,
-            weights,
-            np.where(is_rule, 0.0, -np.inf),
-            np.where(is_rule, self._settings.ridge, 0.0),
-            self._odds,
-            self._labels,
-            self._sizes,
-            sweeps,
-            ENOUGH,
-        )
-        self.prior, self.weights = weights[:k], weights[k:]
+COMPARED_ROWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -153,31 +39,61 @@ class PointModel:
 
     Attributes
     ----------
-    boxes : the premises, as ranges of steps
+    boxes : the premises, as ranges of bins
     classes : that each rule gives points to
     points : of each rule, 1 or more
+    undetermined : the points that it gives where it depends on what is unknown
+    weights : the points before they were rounded, for scores that should not tie
     prior : the points that each class starts with
     levels : the possibility that a lead of 0, 1, ... points leaves; the last also for larger ones
+    support : the rows of training in which each rule holds, by weight
+    precision : the share of these that have its class
     """
 
     boxes: tuple[Box, ...]
     classes: IntArray
     points: IntArray
+    undetermined: IntArray
+    weights: FloatArray
     prior: IntArray
     levels: FloatArray
+    support: FloatArray
+    precision: FloatArray
 
-    def totals(self, steps: Steps) -> tuple[IntArray, IntArray]:
+    def totals(self, bins: Bins) -> tuple[IntArray, IntArray]:
         """Return the points of each row's classes without, and with those that are not certain."""
-        gives = np.zeros((len(self.points), len(self.prior)), dtype=np.int64)
-        gives[np.arange(len(self.points)), self.classes] = self.points
-        certain, possible = (holds.T.astype(np.int64) for holds in held(steps, list(self.boxes)))
+        certain, possible = (
+            holds.T.astype(np.int64) for holds in evaluate_boxes(bins, list(self.boxes))
+        )
+        gives = self._by_class(self.points)
         return certain @ gives + self.prior, possible @ gives + self.prior
 
-    def possibility(self, steps: Steps) -> FloatArray:
-        """Return the possibility of each class in each row, shape ``(n_rows, n_classes)``."""
-        low, high = self.totals(steps)
-        lead = low.max(axis=1)[:, None] - high
-        return np.asarray(self.levels[np.clip(lead, 0, len(self.levels) - 1)])
+    def possibility(self, bins: Bins) -> FloatArray:
+        """Return the cautious possibility of each class, shape ``(n_rows, n_classes)``."""
+        low, high = self.totals(bins)
+        return self._levels_of_leads(low.max(axis=1)[:, None] - high)
+
+    def expected_totals(self, bins: Bins) -> IntArray:
+        """Return the points of each row's classes, with `undetermined` where that is not known."""
+        certain, possible = (
+            holds.T.astype(np.int64) for holds in evaluate_boxes(bins, list(self.boxes))
+        )
+        undetermined = (possible - certain) @ self._by_class(self.undetermined)
+        return np.asarray(certain @ self._by_class(self.points) + undetermined + self.prior)
+
+    def expected_possibility(self, bins: Bins) -> FloatArray:
+        """Return the expected possibility of each class, shape ``(n_rows, n_classes)``."""
+        totals = self.expected_totals(bins)
+        return self._levels_of_leads(totals.max(axis=1)[:, None] - totals)
+
+    def _by_class(self, points: IntArray) -> IntArray:
+        """Return points as a matrix, shape ``(n_rules, n_classes)``."""
+        gives = np.zeros((len(points), len(self.prior)), dtype=np.int64)
+        gives[np.arange(len(points)), self.classes] = points
+        return gives
+
+    def _levels_of_leads(self, leads: IntArray) -> FloatArray:
+        return np.asarray(self.levels[np.clip(leads, 0, len(self.levels) - 1)])
 
 
 def levels_of(unit: float, longest: int) -> FloatArray:
@@ -193,58 +109,81 @@ def levels_of(unit: float, longest: int) -> FloatArray:
     return np.asarray(levels[: max(2, int((levels >= LEAST_LEVEL).sum()))])
 
 
-def with_points(
-    selection: RuleSelector, boxes: list[Box], steps: Steps, labels: IntArray, sizes: FloatArray
-) -> PointModel:
-    """Return the rules of a selection with whole points: those under which labels are likeliest.
+def with_points(rules: WeightedRules, table: BinnedTable) -> PointModel:
+    """Return rules with whole points: those of least cross entropy to the rules' probabilities.
 
-    Weights are divided by a unit so that the largest has 1 to `MAX_POINTS`; costs some
-    dozens of looks at `COMPARED_ROWS` rows.
+    Weights are divided by a unit so that the largest has 1 to `MAX_POINTS`; costs some dozens of
+    looks at `COMPARED_ROWS` rows.
     """
-    positive = np.flatnonzero(selection.weights > 0.0)
-    compared = slice(None, None, -(-len(labels) // COMPARED_ROWS))
-    weights = selection.weights[positive]
+    compared = table.take(slice(None, None, -(-len(table.labels) // COMPARED_ROWS)))
+    satisfaction, _ = compared.satisfaction(rules.boxes)
+    target = compared.sample_weight[:, None] * softmax_rows(rules.scores(compared))
+    shares = table.expected_shares(rules.boxes)
     exact = PointModel(
-        tuple(boxes[selection.chosen[i]] for i in positive),
-        np.array(selection.classes, dtype=np.int64)[positive],
-        np.zeros(len(positive), dtype=np.int64),
-        np.zeros(len(selection.prior), dtype=np.int64),
-        np.ones(2),
+        boxes=rules.boxes,
+        classes=rules.classes,
+        points=np.zeros(len(rules.boxes), dtype=np.int64),
+        undetermined=np.zeros(len(rules.boxes), dtype=np.int64),
+        weights=rules.weights,
+        prior=np.zeros(table.n_classes, dtype=np.int64),
+        levels=np.ones(2),
+        support=np.zeros(len(rules.boxes)),
+        precision=np.zeros(len(rules.boxes)),
     )
-    best, model = -np.inf, exact
-    largest = weights.max() if len(weights) else max(np.ptp(selection.prior), 0.1)
-    max_points = MAX_POINTS if len(selection.prior) == 2 else MAX_POINTS_OF_MANY
-    for unit in largest / np.arange(1.0, max_points + 0.49, 0.3):
-        points = np.round(weights / unit).astype(np.int64)
-        prior = np.round((selection.prior - selection.prior.min()) / unit).astype(np.int64)
-        candidate = replace(exact, points=points, prior=prior)
-        likelihood, levels = _best_levels(
-            candidate, unit, steps[compared], labels[compared], sizes[compared]
+    best, model = np.inf, exact
+    largest = rules.weights.max() if len(rules.weights) else max(np.ptp(rules.prior), 0.1)
+    for unit in largest / np.arange(1.0, MAX_POINTS + 0.49, 0.3):
+        weights = rules.weights / unit
+        candidate = replace(
+            exact,
+            points=np.round(weights).astype(np.int64),
+            undetermined=np.round(weights * shares).astype(np.int64),
+            weights=weights,
+            prior=np.round((rules.prior - rules.prior.min()) / unit).astype(np.int64),
         )
-        if likelihood > best:
-            best, model = likelihood, replace(candidate, levels=levels)
-    active = np.flatnonzero(model.points)
+        entropy, levels = _best_levels(candidate, unit, satisfaction, target)
+        if entropy < best:
+            best, model = entropy, replace(candidate, levels=levels)
+    return _with_support(model, table)
+
+
+def _best_levels(
+    model: PointModel, unit: float, satisfaction: RealArray, target: FloatArray
+) -> tuple[float, FloatArray]:
+    """Return the levels of least cross entropy to the probabilities of a target, and that."""
+    points = model._by_class(model.points), model._by_class(model.undetermined)
+    is_certain, is_open = satisfaction == 1.0, (satisfaction > 0.0) & (satisfaction < 1.0)
+    totals = model.prior + (is_certain.T.astype(np.float32) @ points[0].astype(np.float32))
+    if is_open.any():
+        totals += is_open.T.astype(np.float32) @ points[1].astype(np.float32)
+    leads = (totals.max(axis=1)[:, None] - totals).astype(np.int64)
+    longest = int(model.prior.max() + model.points.sum())
+    best, best_levels = np.inf, np.ones(2)
+    for factor in UNITS:
+        levels = levels_of(float(unit * factor), longest)
+        probability = antipignistic_inverse(levels[np.clip(leads, 0, len(levels) - 1)])
+        entropy = -float((target * np.log(np.maximum(probability, 1e-6))).sum())
+        if entropy < best:
+            best, best_levels = entropy, levels
+    return best, best_levels
+
+
+def _with_support(model: PointModel, table: BinnedTable) -> PointModel:
+    """Return the rules that give points in some row, with what they say there."""
+    support, precision = np.zeros(len(model.points)), np.zeros(len(model.points))
+    for i, box in enumerate(model.boxes):
+        holds = table.satisfaction([box])[0][0] == 1.0
+        support[i] = table.sample_weight[holds].sum()
+        right = table.sample_weight[holds & (table.labels == model.classes[i])].sum()
+        precision[i] = right / support[i] if support[i] > 0.0 else 0.0
+    active = np.flatnonzero((model.points > 0) & (support > 0.0))
     return replace(
         model,
         boxes=tuple(model.boxes[i] for i in active),
         classes=model.classes[active],
         points=model.points[active],
+        undetermined=model.undetermined[active],
+        weights=model.weights[active],
+        support=support[active],
+        precision=precision[active],
     )
-
-
-def _best_levels(
-    model: PointModel, unit: float, steps: Steps, labels: IntArray, sizes: FloatArray
-) -> tuple[float, FloatArray]:
-    """Return the levels under which labels are likeliest, and their log-likelihood."""
-    low, high = model.totals(steps)
-    lead = low.max(axis=1)[:, None] - high
-    longest = int(model.prior.max() + model.points.sum())
-    best, likeliest = -np.inf, np.ones(2)
-    for factor in UNITS:
-        levels = levels_of(float(unit * factor), longest)
-        chances = antipignistic_inverse(levels[np.clip(lead, 0, len(levels) - 1)])
-        of_label = chances[np.arange(len(labels)), labels]
-        likelihood = float(sizes @ np.log(np.maximum(of_label, 1e-6)))
-        if likelihood > best:
-            best, likeliest = likelihood, levels
-    return best, likeliest

@@ -20,7 +20,7 @@ from pinesy._common.validation import (
     listed,
     suggestion,
 )
-from pinesy.evidence.frames import frame_columns, native_array
+from pinesy.evidence.frames import frame_columns, is_category, levels_in_order, native_array
 from pinesy.evidence.plain_values import ID, is_missing
 from pinesy.exceptions import DataError, DataWarning
 from pinesy.rules.numbers import as_floats, is_number
@@ -291,9 +291,11 @@ def _categories(column: Any, values: Iterable[Any]) -> tuple[Hashable, ...]:
         distinct = dict.fromkeys(values)
     except TypeError:
         raise DataError("a column holds lists or other things that are no plain values") from None
-    categories = getattr(getattr(column, "dtype", None), "categories", None)
-    if categories is not None and not callable(categories):
-        return tuple(v for v in _objects(categories) if v in distinct)
+    levels = levels_in_order(column)
+    if levels is None and is_category(column):
+        levels = getattr(getattr(column, "cat", None), "categories", None)  # pandas has an order
+    if levels is not None:
+        return tuple(v for v in _objects(levels) if v in distinct)
     try:
         return tuple(sorted(distinct))
     except TypeError:
@@ -333,21 +335,25 @@ def _column(
     if array.ndim != 1 or len(array) != n:
         raise DataError(f"column {name!r} has shape {array.shape}; there are {n} labels")
     values, known, n_numbers = [], [], 0
-    is_numeric = order is None and array.dtype.kind in "iuf"
+    has_categories = order is not None or is_category(column)
+    is_numeric = array.dtype.kind in "iuf" and not has_categories
     if not is_numeric:
         values = _objects(column)
         known = [v for v in values if not is_missing(v)]
         n_numbers = sum(map(is_number, known))
-    if order is None and n_numbers == len(known):
+    if n_numbers == len(known) and not has_categories:
         if is_numeric:
             floats = array[rows].astype(np.float64)
         else:
             floats = np.array([np.nan if is_missing(values[i]) else float(values[i]) for i in rows])
         if np.isinf(floats).any():
             row = int(rows[np.isinf(floats).argmax()])
-            raise DataError(f"column {name!r}, row {row}: the number is infinite")
+            raise DataError(
+                f"column {name!r}, row {row}: the number is infinite; write None for what is "
+                "unknown, or a finite number"
+            )
         return TableColumn(name, floats)
-    if order is None and n_numbers:
+    if n_numbers and not has_categories:
         mostly = n_numbers >= len(known) / 2
         row, odd = next(
             (i, v) for i, v in enumerate(values) if not is_missing(v) and is_number(v) != mostly
@@ -364,5 +370,5 @@ def _column(
             categories = listed([*map(repr, domain)])
             raise DataError(f"column {name!r}, row {row}: {values[row]!r} is none of {categories}")
     indices = np.array([index_of.get(values[row], np.nan) for row in rows])
-    is_ordered = bool(getattr(getattr(column, "dtype", None), "ordered", False))
-    return TableColumn(name, indices, domain, order is not None or is_ordered)
+    is_ordered = order is not None or levels_in_order(column) is not None
+    return TableColumn(name, indices, domain, is_ordered)

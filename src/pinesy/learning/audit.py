@@ -153,11 +153,14 @@ class LabelJudges:
     fold : the fold of each sample: the one that its judge does not come from
     table : the columns of plain values that rules induced again, with cuts of their own, take;
         None where all judges take the degrees that the samples have
+    repeats : how often the samples were divided into folds, each time anew; `fold` is then that
+        of the rules that give the reason
     """
 
     cascades: Sequence[Cascade]
     fold: Indices
     table: Mapping[str, npt.NDArray[Any]] | None = None
+    repeats: int = 1
 
     @classmethod
     def of(
@@ -173,19 +176,14 @@ class LabelJudges:
     ) -> "LabelJudges":
         """Return the rules as given, or learned without the samples of each fold.
 
-        `learned_from` learns, by the method, from the samples that a mask selects. With `labels`
-        every fold has its share of each.
+        `learned_from` learns, by the method, from the samples that a mask selects.
         """
         if isinstance(method, str) and method == "given":
             return cls([cascade], np.zeros(n, dtype=np.intp))
         check_integer(folds, "the number of folds", 2)
         if folds > n:
             raise DataError(f"{folds} folds of {n} samples: give at most as many folds")
-        order = np.random.default_rng(check_integer(seed, "seed")).permutation(n)
-        if labels is not None:
-            order = order[np.argsort(labels[order], kind="stable")]
-        fold = np.empty(n, dtype=np.intp)
-        fold[order] = np.arange(n) % folds
+        fold = fold_of_samples(n, folds, check_integer(seed, "seed"), labels)
         cascades = []
         for k in range(folds):
             check_stop()
@@ -221,6 +219,22 @@ class LabelJudges:
                 for name, target in part.targets.items():
                     judged[name].fill(rows, inferred[name], target)
         return judged
+
+
+def fold_of_samples(n: int, folds: int, seed: int, labels: Indices | None = None) -> Indices:
+    """Return a fold for each sample, drawn by the seed; with `labels` each has its share of each.
+
+    Examples
+    --------
+    >>> sorted(fold_of_samples(6, 2, 0, np.array([0, 0, 0, 0, 1, 1]))[4:].tolist())
+    [0, 1]
+    """
+    order = np.random.default_rng(seed).permutation(n)
+    if labels is not None:
+        order = order[np.argsort(labels[order], kind="stable")]
+    fold = np.empty(n, dtype=np.intp)
+    fold[order] = np.arange(n) % folds
+    return fold
 
 
 # --- rules learned or induced again, without some samples ---------------------------------------
@@ -440,7 +454,10 @@ class Audit(TableReport):
 
     @property
     def fold(self) -> Indices | None:
-        """The fold of each sample, from 0; None where the rules judge as they are."""
+        """The fold of each sample, from 0; None where the rules judge as they are.
+
+        Folds of repeats are numbered through; it is that of the rules that give the reason.
+        """
         return self._judges.fold if self.out_of_fold else None
 
     @property
@@ -451,12 +468,13 @@ class Audit(TableReport):
                 "judged by the rules as they are, which is in sample if they come from these "
                 "samples"
             )
-        n = len(self._judges.cascades)
-        if self.method == "induce":
-            return f"judged out of fold, by rules induced without each of {n} folds"
-        return (
-            f"judged out of fold, by parameters learned ({self.method}) without each of {n} folds"
+        repeats = self._judges.repeats
+        n = len(self._judges.cascades) // repeats
+        source = (
+            "rules induced" if self.method == "induce" else f"parameters learned ({self.method})"
         )
+        times = f", {repeats} times" if repeats > 1 else ""
+        return f"judged out of fold, by {source} without each of {n} folds{times}"
 
     @cached_property
     def impossible(self) -> BoolArray:
@@ -565,7 +583,7 @@ class Audit(TableReport):
 
         return max(self.sets, key=badness)
 
-    def _speaks_against(self, name: str, i: int) -> tuple[int | None, str, str]:
+    def _speaks_against(self, name: str, i: int) -> tuple[int | None, str | None, str]:
         """Return the number and the text of the rule that speaks against a label, and a reason."""
         judged, judge = self.labels[name], self._judges.of_sample(i)
         best = self.cascade[name].output.domain[int(judged.best[i])]
@@ -579,6 +597,10 @@ class Audit(TableReport):
             points, rule = points_of(giving), giving.rules[0]
             text = f"{rule.premise} (+{points} for {show_value(best)})"
             return None, str(rule), f"{start}, most by {short(text)}"
+        for points_sum in point_sums(judge, judge[name].output):
+            if points_sum.value == best and points_sum.start:  # no rule holds that gives it more
+                points = points_sum.start
+                return None, None, f"{start}, most by its start (+{points} for {show_value(best)})"
         index = self._limiting_rule(judge, name, i, evidence)
         rule = judge[name].rules[index]
         return index + 1, str(rule), f"{start}, by rule {index + 1}, {short(rule)}"

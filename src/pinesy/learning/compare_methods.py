@@ -22,6 +22,7 @@ from pinesy.transforms import antipignistic
 #: The column heads of `DecisionScores.cells`.
 HEADS = (
     "right",
+    "most possible",
     "undecided",
     "contradictory",
     *(f"ahead by {level:g}" for level in LEVELS),

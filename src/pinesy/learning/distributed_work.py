@@ -259,7 +259,7 @@ def evaluate_distributed(
 ) -> DecisionReport:
     """Compare what rules predict with true values in parts, exactly as `evaluate` does for all.
 
-    Three numbers of each sample and the counts of each part are sent.
+    Six numbers of each sample and the counts of each part are sent.
 
     Parameters
     ----------

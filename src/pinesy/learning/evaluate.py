@@ -5,7 +5,8 @@ and wrong predictions by certainty (`DecisionScores`), by class and by rule (`De
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -17,13 +18,18 @@ from pinesy.engine.program import Trace
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
+from pinesy.induction.points_cascade import CardCascade
+from pinesy.learning.audit import induced_output, plain_table
+from pinesy.learning.class_scores import ClassScores, class_scores
 from pinesy.learning.learning_arguments import Rules, TrainingBatch, batch_of
 from pinesy.learning.refinement import log_loss
 from pinesy.learning.set_audits import rule_terms
 from pinesy.rulebase.cascade import Cascade, as_cascade
+from pinesy.rulebase.point_sums import point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
+from pinesy.transforms import probabilities
 
 #: The most rules that the printed table shows.
 SHOWN = 20
@@ -33,9 +39,9 @@ LEVELS = (0.5, 0.8, 0.95)
 COVERAGES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.1)
 Counts = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.intp]
-PlotKind = Literal["confusion", "coverage"]
-#: The comparison of a batch: the decisions on its samples, and the counts `confusion`, `decides`
-#: and `decides_right` of `DecisionReport`.
+PlotKind = Literal["confusion", "coverage", "calibration"]
+#: The report on a batch: the decisions on its samples, and `confusion`, `decides` and
+#: `decides_right` as `DecisionReport` counts them.
 BatchComparison = tuple["Decisions", Counts, Counts, Counts]
 
 
@@ -44,8 +50,13 @@ def evaluate(
 ) -> "DecisionReport":
     """Compare what rules predict with the true values.
 
-    The prediction is the most possible value; samples are ranked by its margin over the second most
-    possible value (the certainty, less the contradiction).
+    The prediction is the value that alone is fully possible; where there are several, or rules
+    contradict each other, there is none: the sample is undecided, as for `accuracy` and
+    `Possibility.decided`. Samples are ranked by how far the prediction is ahead of the second.
+
+    On induced rules the report has, too, what people ask of classifiers: precision, recall, F1,
+    AUC, Brier score, calibration, by class, beside the most frequent class and (for evidence that
+    is a table of plain values) a logistic regression on the same samples. These need scikit-learn.
 
     Parameters
     ----------
@@ -64,7 +75,51 @@ def evaluate(
     cascade = as_cascade(rules)
     batch = batch_of(cascade, evidence, targets)
     name = evaluated_output(cascade, list(batch.targets), output)
-    return decision_report(cascade[name], [compare_batch(batch, cascade, name)])
+    report = report_with_card(cascade, batch, name)
+    if report.card is None or find_spec("sklearn") is None:
+        return report
+    if isinstance(cascade, CardCascade):
+        card_scores = cascade.score(batch.known)
+        predicted, p = card_scores.best, card_scores.probability
+    else:
+        pi = cascade.infer(batch.known, [name])[name].degrees
+        predicted, p = pi.argmax(axis=1), probabilities(pi)
+    labels = batch.targets[name].labels.astype(np.intp)
+    columns = plain_table(cascade, evidence, batch.n)
+    scores = class_scores(report.values, labels, predicted, p, columns)
+    return replace(report, classes=scores)
+
+
+def report_with_card(cascade: Cascade, batch: TrainingBatch, name: str) -> "DecisionReport":
+    """Return the report on a batch, with the score card of induced rules, without class scores."""
+    report = decision_report(cascade[name], [compare_batch(batch, cascade, name)])
+    if induced_output(cascade) != name:
+        return report
+    labels = batch.targets[name].labels.astype(np.intp)
+    return replace(report, card=card_table(cascade, name, batch.known, labels))
+
+
+def card_table(
+    cascade: Cascade, name: str, evidence: Mapping[str, Any], labels: Indices
+) -> ReportTable:
+    """Return the score card of induced rules: how often each line holds, and is right there."""
+    output = cascade[name].output
+    sums = point_sums(cascade, output)
+    giving = [rule_set.output for total in sums for rule_set in total.gives]
+    inferred = cascade.infer(evidence, giving)
+    lines = [
+        ["at the start", show_value(total.value), f"+{total.start}", "", ""]
+        for total in sums
+        if total.start
+    ]
+    for total in sums:
+        is_class = labels == output.position(total.value)
+        for rule_set in sorted(total.gives, key=points_of, reverse=True):
+            holds = np.asarray(inferred[rule_set.output.name].degrees)[:, 0] == 0.0
+            right = f"{is_class[holds].mean():.1%}" if holds.any() else "-"
+            premise, points = str(rule_set.rules[0].premise), f"+{points_of(rule_set)}"
+            lines.append([premise, show_value(total.value), points, f"{holds.mean():.1%}", right])
+    return ReportTable(["if", "then for", "points", "holds", "right"], lines, "Score card")
 
 
 def evaluated_output(cascade: Cascade, names: list[str], output: str | None) -> str:
@@ -178,37 +233,36 @@ class Decisions:
 
     Attributes
     ----------
-    ahead : the margin, the largest degree less the second largest
-    right : whether the true value is the only most possible one
+    ahead : how far the largest degree is ahead of the second: the certainty; 0 if undecided
+    decided : whether one value alone is fully possible
+    right : whether that is the true one
+    most_possible : whether the true value is the most possible, alone, in a contradiction too
     contradictory : whether no value is fully possible
     losses : ``-log q(value)``
     """
 
     ahead: FloatArray
+    decided: BoolArray
     right: BoolArray
+    most_possible: BoolArray
     contradictory: BoolArray
     losses: FloatArray
 
     @classmethod
     def of(cls, pi: Possibility, target: Target) -> "Decisions":
         """Compare a batch of distributions with targets that are values."""
-        ahead = pi.degrees[:, 0]
-        if pi.degrees.shape[1] > 1:
-            second, first = np.partition(pi.degrees, -2, axis=1)[:, -2:].T
-            ahead = first - second
-        right = (ahead > 0.0) & (pi.degrees.argmax(axis=1) == target.labels)
-        return cls(ahead, right, ~pi.normalised, log_loss(pi.degrees, target.distributions)[0])
+        certainty = np.where(pi.decided, pi.certainty, 0.0)
+        is_first = pi.degrees.argmax(axis=1) == target.labels
+        is_alone = (pi.degrees == pi.degrees.max(axis=1, keepdims=True)).sum(axis=1) == 1
+        right = pi.decided & is_first
+        losses = log_loss(pi.degrees, target.distributions)[0]
+        return cls(certainty, pi.decided, right, is_first & is_alone, ~pi.normalised, losses)
 
     @classmethod
     def concatenate(cls, parts: "Sequence[Decisions]") -> "Decisions":
         """Return the decisions on the samples of several batches."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
-
-    @property
-    def decided(self) -> BoolArray:
-        """Whether there is a single most possible value."""
-        return self.ahead > 0.0
 
 
 @dataclass(frozen=True)
@@ -217,18 +271,20 @@ class DecisionScores:
 
     Attributes
     ----------
-    accuracy : the share of samples whose true value is the only most possible one
-    undecided : the share with several most possible values
-    contradictory : the share where no value is fully possible: estimated parameters contradict
-        each other a little wherever rules disagree, and the most possible value counts all the same
-    coverage : for each level in `LEVELS`, the share of samples whose margin between the two most
-        possible values is at least that (the certainty, less the contradiction)
-    selective : the accuracy on these samples; NaN if there are none
+    accuracy : the share of samples whose value alone is fully possible
+    most_possible : the share whose value is the most possible, alone, also where rules contradict
+        each other: estimated parameters do a little wherever rules disagree
+    undecided : the share where no value alone is: several are, or rules contradict each other
+    contradictory : the share where no value is fully possible, which is a part of `undecided`
+    coverage : for each level in `LEVELS`, the share of samples that are decided with at least that
+        certainty
+    selective : the share of these that is right; NaN if there are none
     log_loss : the mean of ``-log q(value)``, with the probabilities `q` that the distributions
         stand for (mixed with a thousandth of the uniform distribution)
     """
 
     accuracy: float
+    most_possible: float
     undecided: float
     contradictory: float
     coverage: tuple[float, ...]
@@ -246,6 +302,7 @@ class DecisionScores:
         right, masks = decisions.right, [decisions.ahead >= level for level in LEVELS]
         return cls(
             float(right.mean()),
+            float(decisions.most_possible.mean()),
             float((~decisions.decided).mean()),
             float(decisions.contradictory.mean()),
             tuple(float(mask.mean()) for mask in masks),
@@ -260,6 +317,7 @@ class DecisionScores:
         sure = [f"{right:.1%} of {share:.0%}" if share else "-" for share, right in pairs]
         return [
             f"{self.accuracy:.1%}",
+            f"{self.most_possible:.1%}",
             f"{self.undecided:.1%}",
             f"{self.contradictory:.1%}",
             *sure,
@@ -278,12 +336,14 @@ class DecisionReport(TableReport):
     samples : the number of samples
     scores : accuracy, contradictions, coverage at some certainties, log loss
     confusion : int array (|D_b|, |D_b| + 1), true values by predicted ones; the last column counts
-        the samples without a single most possible value
-    ranking : for each sample, by decreasing certainty, whether the prediction is right
-    rules : the rules as text
-    decides : for each rule the number of samples that it decides, because it limits the second most
-        possible value
-    decides_right : for each rule the number of these samples whose prediction is right
+        the samples that are undecided
+    ranking : for each sample, from the surest to the least sure, whether it is right
+    rules : the rules as text, and how often each decides: by keeping down the strongest rival of
+        the most possible value
+    decides, decides_right : these counts, and those of them where the prediction is right
+    card : of induced rules, the score card, which is shown in place of the rules
+    classes : of induced rules, the scores by class and beside baselines, of predictions that take
+        the first of several most possible values
     """
 
     SEPARATOR = "\n\n"
@@ -297,6 +357,23 @@ class DecisionReport(TableReport):
     rules: tuple[str, ...]
     decides: Counts
     decides_right: Counts
+    card: ReportTable | None = None
+    classes: ClassScores | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The report in one sentence."""
+        if self.classes is not None:
+            return f"{self.attribute}: {self.classes.verdict}"
+        undecided = f", {self.scores.undecided:.1%} undecided" if self.scores.undecided else ""
+        right = f"{self.scores.accuracy:.1%} of {self.samples:,} samples are right"
+        return f"{self.attribute}: {right}{undecided}."
+
+    def _heading(self) -> str:
+        return self.verdict
+
+    def _notes(self) -> list[str]:
+        return [] if self.classes is None else [self.classes.note]
 
     @property
     def selective_accuracy(self) -> FloatArray:
@@ -316,6 +393,7 @@ class DecisionReport(TableReport):
         """Return the report as plain data, for JSON."""
         curve = {f"{share:g}": self.accuracy_at(share) for share in COVERAGES}
         return {
+            "verdict": self.verdict,
             "attribute": self.attribute,
             "samples": self.samples,
             **{k: _plain(v) for k, v in vars(self.scores).items()},
@@ -324,6 +402,8 @@ class DecisionReport(TableReport):
             "values": list(self.values),
             "confusion": self.confusion.tolist(),
             "rules": self._records(),
+            **({} if self.card is None else {"card": [*map(list, self.card.lines)]}),
+            **({} if self.classes is None else self.classes.to_dict()),
         }
 
     def _records(self) -> list[dict[str, Any]]:
@@ -334,7 +414,8 @@ class DecisionReport(TableReport):
 
     def _tables(self) -> list[ReportTable]:
         *shares, _, _, _, loss = self.scores.cells
-        summary = ["samples", "right", "undecided", "contradictory", "log loss", "mean risk"]
+        heads = ["samples", "right", "most possible", "undecided", "contradictory"]
+        summary = [*heads, "log loss", "mean risk"]
         counts = zip(self.values, self.confusion.tolist(), strict=True)
         deciding = np.argsort(-self.decides, kind="stable")[:SHOWN].tolist()
         rules = [
@@ -346,7 +427,9 @@ class DecisionReport(TableReport):
             for j in deciding
             if self.decides[j]
         ]
+        by_rule = ReportTable(["decides", "right", "rule"], rules, "Rules that decide")
         return [
+            *([] if self.classes is None else self.classes.tables()),
             ReportTable(
                 summary,
                 [[str(self.samples), *shares, loss, f"{self.risk:.4f}"]],
@@ -362,7 +445,7 @@ class DecisionReport(TableReport):
                 [[value, *map(str, row)] for value, row in counts],
                 "True values by predicted ones",
             ),
-            ReportTable(["decides", "right", "rule"], rules, "Rules that decide"),
+            by_rule if self.card is None else self.card,
         ]
 
     def __repr__(self) -> str:
@@ -372,10 +455,18 @@ class DecisionReport(TableReport):
         )
 
     def plot(self, axes: Any = None, *, kind: PlotKind = "confusion") -> Any:
-        """Draw the confusion matrix, or the accuracy by coverage; return the axes."""
-        from pinesy.display.report_plots import plot_confusion, plot_selective_accuracy
+        """Draw the confusion, the accuracy on the surest samples, or the calibration curve.
 
-        plots = {"confusion": plot_confusion, "coverage": plot_selective_accuracy}
+        Returns the axes.
+        """
+        from pinesy.display import report_plots
+
+        plots: dict[str, Any] = {
+            "confusion": report_plots.plot_confusion,
+            "coverage": report_plots.plot_selective_accuracy,
+        }
+        if self.classes is not None:
+            plots["calibration"] = report_plots.plot_calibration
         if not is_word(kind, plots):
             raise DataError(f"kind is {kind!r:.60}; it must be one of {', '.join(plots)}")
         return plots[kind](self, axes)

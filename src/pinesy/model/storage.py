@@ -1,6 +1,7 @@
 """Save and load rules, learned models and neuro-symbolic models: one file each, never pickle.
 
-Rules are ``.rules`` text or JSON, learned models JSON. A neuro-symbolic model is a ``.zip`` file:
+Rules are ``.rules`` text or JSON, learned models JSON. The score card of induced rules is kept with
+them: in JSON under ``"card"``, in text as a comment. A neuro-symbolic model is a ``.zip`` file:
 ``model.json`` holds the rules, what was learned and calibrated, ``perception-0.safetensors`` and so
 on what perceptions have learned, as far as they can be saved. The first member,
 ``neurosymbolic.json``, is the manifest: it says how the others fit together and has the SHA-256 of
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
@@ -22,7 +24,9 @@ from pinesy._common.names import name_of
 from pinesy._version import __version__
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.calibration_file import calibration_content, read_calibration
-from pinesy.exceptions import DataError, PinesyError, placed
+from pinesy.exceptions import DataError, DataWarning, PinesyError, placed
+from pinesy.induction.points_cascade import CardCascade, card_of
+from pinesy.induction.score_card import ScoreCard
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules, model_content, read_model
 from pinesy.learning.parameter_estimates import ParameterEstimate
@@ -46,7 +50,9 @@ SUFFIXES = (
     "rules are saved as .rules or .json files, learned models as .json and neuro-symbolic models "
     "as .zip"
 )
-#: Errors from reading a part of a file that was changed.
+#: How the line of a ``.rules`` file begins that has the score card, as JSON.
+CARD = "# score card: "
+#: What is wrong with a part of a file that is not as it was written.
 DAMAGES = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
 
@@ -96,7 +102,15 @@ def save(
     elif isinstance(model, NeuroSymbolic):
         _save_neurosymbolic(model, path)
     elif isinstance(model, Cascade | RuleSet):
-        write_rules(as_cascade(model), path)
+        cascade = as_cascade(model)
+        card = card_of(cascade)
+        if card is None:
+            write_rules(cascade, path)
+        elif path.suffix == ".json":
+            write_json(cascade, path)
+        else:
+            text = json.dumps(card.to_dict(), separators=(",", ":"))
+            write_rules(cascade, path, CARD.removeprefix("# ") + text)
     else:
         raise DataError(
             f"{model!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
@@ -118,8 +132,9 @@ def load(
 
     Returns
     -------
-    model : a `Cascade` for a file of rules; a `LearnedRules`, with the result of learning and its
-        provenance; a `CalibratedRules`; or a `NeuroSymbolic`
+    model : a `Cascade` for a file of rules, with the score card if they were induced; a
+        `LearnedRules`, with the result of learning and its provenance; a `CalibratedRules`; or a
+        `NeuroSymbolic`
     """
     path = as_path(path)
     if path.suffix == ".zip":
@@ -131,7 +146,7 @@ def load(
     if path.suffix not in (".json", ".rules"):
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
     if path.suffix == ".rules":
-        return read_rules(path, max_values)
+        return with_card(read_rules(path, max_values), read_text(path), str(path))
     rules, learned, calibrated = _read_json(path, max_values)
     return calibrated or learned or rules
 
@@ -143,6 +158,26 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
         with extracted(path) as (_, directory):
             return _read_json(directory / RULES)[0]
     return _read_json(path)[0] if path.suffix == ".json" else load(path)
+
+
+def with_card(rules: Cascade, text: str, where: str) -> Cascade:
+    """Return rules with the score card in their text, if it has one that is theirs.
+
+    A `DataWarning`, which says `where`, tells of one that is not: the rules were edited.
+    """
+    lines = [line for line in text.splitlines() if line.startswith(CARD)]
+    if not lines:
+        return rules
+    try:
+        content = {"card": json.loads(lines[-1].removeprefix(CARD))}
+        return CardCascade.of(rules, _part(content, "card", ScoreCard.from_dict))
+    except (PinesyError, ValueError, RecursionError) as error:
+        warn(
+            f"{where}: the score card is left out, since it is not that of the rules: {error}",
+            DataWarning,
+            stacklevel=3,
+        )
+        return rules
 
 
 # --- neuro-symbolic models -----------------------------------------------------------------------
@@ -250,7 +285,10 @@ def write_json(
     if path.suffix != ".json":
         state = "learned" if calibration is None else "calibrated"
         raise DataError(f"{path}: {state} models are saved as .json files, not {path.suffix!r}")
-    content = to_content(rules.cascade if isinstance(rules, LearnedRules) else rules)
+    cascade = rules.cascade if isinstance(rules, LearnedRules) else rules
+    content = to_content(cascade)
+    if (card := card_of(cascade)) is not None:
+        content["card"] = card.to_dict()
     if isinstance(rules, LearnedRules):
         content["learning"] = model_content(rules.result, rules.provenance)
     if calibration is not None:
@@ -271,6 +309,8 @@ def _read_json(
     with placed(str(path)):
         content = read_content(text)
         rules = from_content(content, max_values)
+        card = _part(content, "card", ScoreCard.from_dict)
+        rules = rules if card is None else CardCascade.of(rules, card)
         learned = _part(content, "learning", lambda part: read_model(rules, part))
         calibrated = _part(
             content, "calibration", lambda part: read_calibration(rules, part, learned)

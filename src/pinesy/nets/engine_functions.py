@@ -99,7 +99,7 @@ def infer_columns(x: Tensor, parameters: Tensor | None, engine: Engine) -> Tenso
 
     If `parameters` is None, those of the program's rules are used.
     """
-    out: Tensor = _Inference.apply(x, parameters, engine)
+    out: Tensor = _EngineInference.apply(x, parameters, engine)
     return out
 
 
@@ -117,7 +117,7 @@ class _EngineFunction(Function):
         return _apply_vmap(cls.apply, info.batch_size, in_dims, inputs)
 
 
-class _Inference(_EngineFunction):
+class _EngineInference(_EngineFunction):
     """Inference from inputs (n, columns) and parameters, which may be None."""
 
     @staticmethod

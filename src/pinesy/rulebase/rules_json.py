@@ -9,10 +9,11 @@ JSON, version 2::
      "rule_sets": [[{"if": [["left", [0]]], "then": ["pair", [0, 1], "left == 0"],
                      "s": 0.1, "r": 0.0}, ...], ...]}
 
-A proposition is ``[attribute, indices in the domain]``, followed by the text of its condition, if
-any. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: from 1 to 2 of its
-parts hold. An array among domain values is a tuple. A model file also has, under ``"learning"``,
-how its parameters were learned; see `pinesy.learning.model_file`.
+A proposition is ``[attribute, positions in the domain]``, then the text of its condition if it
+was given by one. A formula among the premises is ``{"least": 1, "most": 2, "of": [...]}``: so many
+of its parts hold. Arrays among domain values stand for tuples. A model file also holds, under
+``"learning"``, how its parameters were learned (`pinesy.learning.model_file`), and under ``"card"``
+the score card of induced rules.
 """
 
 import json
@@ -45,11 +46,15 @@ FORMAT, VERSION = "pinesy cascade", 2
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
 
 
-def write_rules(cascade: Cascade, path: Path) -> None:
-    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file."""
+def write_rules(cascade: Cascade, path: Path, comment: str = "") -> None:
+    """Write a cascade with its parameters to a ``.rules`` or ``.json`` file.
+
+    A ``.rules`` file has the comment, a line, after the rules.
+    """
     if path.suffix == ".rules":
         _check_values(cascade)
-        text = f"{HEAD}\nversion {TEXT_VERSION}\n\n{cascade}\n{END}\n"
+        note = f"# {comment}\n" if comment else ""
+        text = f"{HEAD}\nversion {TEXT_VERSION}\n\n{cascade}\n{note}{END}\n"
     elif path.suffix == ".json":
         text = json.dumps(to_content(cascade), separators=(",", ":")) + "\n"
     else:
@@ -82,12 +87,13 @@ def to_content(cascade: Cascade) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "attributes": list(map(_attribute_content, declaration_order(cascade.attributes.values()))),
-        "rule_sets": [[_rule_content(rule) for rule in s.rules] for s in cascade.stated],
+        "attributes": list(map(attribute_content, declaration_order(cascade.attributes.values()))),
+        "rule_sets": [[rule_content(rule) for rule in s.rules] for s in cascade.stated],
     }
 
 
-def _attribute_content(attribute: Attribute) -> dict[str, Any]:
+def attribute_content(attribute: Attribute) -> dict[str, Any]:
+    """Return an attribute as an object of JSON."""
     if attribute.factors:
         return {"name": attribute.name, "product": [f.name for f in attribute.factors]}
     if (scale := attribute.scale) is not None:
@@ -96,7 +102,8 @@ def _attribute_content(attribute: Attribute) -> dict[str, Any]:
     return {"name": attribute.name, "domain": attribute.domain}
 
 
-def _rule_content(rule: Rule) -> dict[str, Any]:
+def rule_content(rule: Rule) -> dict[str, Any]:
+    """Return a rule as an object of JSON."""
     premise = [_statement_content(p) for p in rule.premise.propositions]
     return {"if": premise, "then": _proposition_content(rule.conclusion), "s": rule.s, "r": rule.r}
 
@@ -139,11 +146,11 @@ def read_content(text: str) -> dict[str, Any]:
 def from_content(content: dict[str, Any], max_values: int | None = None) -> Cascade:
     """Return the cascade of a JSON object."""
     with budget(value_limit(max_values)):
-        return _RulesContent(content).cascade()
+        return RulesContent(content).cascade()
 
 
-class _RulesContent:
-    """The JSON form of a cascade, and the attributes read so far; errors have a JSON path."""
+class RulesContent:
+    """Reads the JSON form; errors name the path of what does not fit."""
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
@@ -151,24 +158,31 @@ class _RulesContent:
 
     def cascade(self) -> Cascade:
         """Return the cascade."""
+        self.read_attributes()
+        rule_sets = [
+            self._at(f"rule_sets[{i}]", RuleSet, self._rules(entries, f"rule_sets[{i}]"))
+            for i, entries in enumerate(_check_list(self.content.get("rule_sets"), "rule_sets"))
+        ]
+        return Cascade(*rule_sets, attributes=self.attributes.values())
+
+    def read_attributes(self) -> tuple[Attribute, ...]:
+        """Return the attributes, in their order; propositions and rules are on these."""
         for i, entry in enumerate(_check_list(self.content.get("attributes"), "attributes")):
             attribute = self._at(f"attributes[{i}]", self._attribute, entry)
             if attribute.name in self.attributes:
                 raise DataError(f"attributes[{i}]: {attribute.name!r} is declared twice")
             self.attributes[attribute.name] = attribute
-        rule_sets = []
-        for i, entries in enumerate(_check_list(self.content.get("rule_sets"), "rule_sets")):
-            path = f"rule_sets[{i}]"
-            rules = [
-                self._at(f"{path}[{j}]", self._rule, entry)
-                for j, entry in enumerate(_check_list(entries, path))
-            ]
-            rule_sets.append(self._at(path, RuleSet, rules))
-        return Cascade(*rule_sets, attributes=self.attributes.values())
+        return tuple(self.attributes.values())
 
-    def _at(self, path: str, read: Callable[[Any], T], entry: object) -> T:
+    def _rules(self, entries: object, path: str) -> list[Rule]:
+        return [
+            self._at(f"{path}[{j}]", self.read_rule, entry)
+            for j, entry in enumerate(_check_list(entries, path))
+        ]
+
+    def _at(self, path: str, reader: Callable[[Any], T], entry: object) -> T:
         try:
-            return read(entry)
+            return reader(entry)
         except PinesyError as error:
             raise DataError(f"{path}: {error}") from None
         except (IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -194,26 +208,28 @@ class _RulesContent:
         check_known(name, self.attributes, f"{name!r} is not declared", DataError)
         return self.attributes[name]
 
-    def _rule(self, entry: dict[str, Any]) -> Rule:
+    def read_rule(self, entry: dict[str, Any]) -> Rule:
+        """Return the rule of an object."""
         allow_tokens(4)
         _check_keys(entry, {"if", "then", "s", "r"})
         for key in ("s", "r"):
             if type(entry[key]) not in (int, float):
                 raise DataError(f"{key} is {entry[key]!r}; it must be a number in [0, 1]")
         premise = map(self._statement, _check_list(entry["if"], "if"))
-        return If(*premise).then(self._proposition(entry["then"]), entry["s"], entry["r"])
+        return If(*premise).then(self.read_proposition(entry["then"]), entry["s"], entry["r"])
 
     def _statement(self, entry: Any) -> Proposition | Compound:
         allow_tokens(2)
         if not isinstance(entry, dict):
-            return self._proposition(entry)
+            return self.read_proposition(entry)
         _check_keys(entry, {"least", "most", "of"})
         parts = tuple(map(self._statement, _check_list(entry["of"], "of")))
         for key in ("least", "most"):
             check_integer(entry[key], key, error=DataError)
         return Compound(parts, entry["least"], entry["most"])
 
-    def _proposition(self, entry: list[Any]) -> Proposition:
+    def read_proposition(self, entry: list[Any]) -> Proposition:
+        """Return the proposition of a list."""
         attribute = self._known(entry[0])
         indices = _check_list(entry[1], "positions")
         for index in indices:

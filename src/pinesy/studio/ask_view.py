@@ -9,10 +9,12 @@ from pinesy._common.validation import check_integer
 from pinesy.display.images import data_uri
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.exchange.equations import equation_of
-from pinesy.exchange.page_data import NumberedTexts, attribute_data, input_content
+from pinesy.exchange.page_data import NumberedTexts, attribute_data, input_content, questions_of
 from pinesy.explanations import explain as explain_value
 from pinesy.explanations.labels import Wording
+from pinesy.explanations.points_text import points_given
 from pinesy.explanations.smallest_change import Change, ValueChange
+from pinesy.induction.score_card import conjunction_text
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
@@ -46,9 +48,7 @@ def form(session: Session, _payload: Payload) -> dict[str, Any]:
     ``pictured`` names the inputs that a network reads; ``examples`` are rows with images.
     """
     work, rules = session.work, session.work.rules
-    domains, outputs = NumberedTexts(), [a.name for a in rules.outputs]
-    between = [s.output for s in reversed(rules.order) if s.output.name not in outputs]
-    questions = [*rules.outputs, *(a for a in between if a.formula is None and not a.factors)]
+    domains, questions = NumberedTexts(), questions_of(rules)
     described = [
         attribute_data(a, domains.number(tuple(value_texts(a))))
         for a in (*rules.inputs, *questions)
@@ -63,7 +63,6 @@ def form(session: Session, _payload: Payload) -> dict[str, Any]:
         "domains": list(domains),
         "inputs": described[:n_inputs],
         "questions": described[n_inputs:],
-        "outputs": len(outputs),
         "pictured": pictured,
         # With weights there are no levels here: those of the samples are not known.
         "calibrated": calibrated is not None and not calibrated.transform.is_weighted,
@@ -155,6 +154,7 @@ def answer(session: Session, payload: Payload) -> dict[str, Any]:
         "deciding": list(result.deciding_inputs),
         "clash": None if result.clash is None else result.clash.attribute.name,
         "chain": reason_chain(analysis),
+        "card": _card(result),
         "whyNot": None
         if exclusion is None
         else {
@@ -182,6 +182,33 @@ def _verdict(
     else:
         guarantee = Guarantee.of(level, sets[name], attribute, result.wording)
     return Verdict(result.decision, result.wording, guarantee)
+
+
+def _card(result: Verdict) -> dict[str, Any] | None:
+    """Return the points of the first two classes of a score card; those of the first above 0."""
+    points = points_given(result.decision)
+    if len(points) < 2:
+        return None
+    first, second = points[:2]
+    lines = [
+        {
+            "text": conjunction_text(line.premise.propositions),
+            "points": sign * line.points,
+            "state": "unknown" if line.certain < 1.0 else "for" if sign > 0 else "against",
+        }
+        for side, sign in ((first, 1), (second, -1))
+        for line in side.lines
+    ]
+    lines += [
+        {"text": "start", "points": sign * side.start, "state": "for" if sign > 0 else "against"}
+        for side, sign in ((first, 1), (second, -1))
+        if side.start
+    ]
+    return {
+        "sides": [result.wording.value(result.attribute, side.value) for side in (second, first)],
+        "lines": lines,
+        "sum": first.low - second.low,
+    }
 
 
 def _contents(change: Change | None) -> dict[str, Any] | None:

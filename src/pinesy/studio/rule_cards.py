@@ -1,18 +1,19 @@
 """Rules as the page shows them: rule cards with numbers and words, and the score card."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from pinesy.evidence.evidence_form import evidence_rows
 from pinesy.explanations.labels import Wording
+from pinesy.induction.points_cascade import card_of
+from pinesy.induction.score_card import ScoreCard
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.point_sums import PointSum, point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
-from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined
 from pinesy.rules.outcomes import list_text
 from pinesy.rules.propositions import Compound, Logical, Proposition
 from pinesy.rules.rule import Rule
 from pinesy.samples import Batch
-from pinesy.studio.row_answers import infer_rows
 
 #: A rule with its number in the rule base and its set.
 NumberedRule = tuple[int, RuleSet, Rule]
@@ -36,14 +37,14 @@ def rule_data(numbered: NumberedRule, wording: Wording) -> dict[str, Any]:
     return {
         "number": number,
         "set": rule.conclusion.attribute.name,
-        "premise": premise_text(rule, wording),
+        "premise": premise_text(rule.premise.propositions, wording),
         "conclusion": conclusion_text(rule.conclusion, wording),
         "certainty": round(1.0 - rule.r, 12),
         "converse": round(1.0 - rule.s, 12),
     }
 
 
-def premise_text(rule: Rule, wording: Wording) -> str:
+def premise_text(propositions: Sequence[Proposition], wording: Wording) -> str:
     """Return a premise in words, with its formulas; of a long one the first parts.
 
     Examples
@@ -53,10 +54,10 @@ def premise_text(rule: Rule, wording: Wording) -> str:
     >>> rule = If(debt.isin({"high"}) | Attribute("job", ["no", "yes"]).isin({"no"})).then(
     ...     risk.isin({"high"})
     ... )
-    >>> premise_text(rule, Wording())
+    >>> premise_text(rule.premise.propositions, Wording())
     'debt is high or job is no'
     """
-    parts = [p for p in rule.premise.propositions if p.mask != p.attribute.full]
+    parts = [p for p in propositions if p.mask != p.attribute.full]
     texts = [_proposition_text(p, wording, len(parts) > 1) for p in parts[:MAX_PARTS]]
     hidden = len(parts) - MAX_PARTS
     return list_text([*texts, *([f"{hidden} more"] if hidden > 0 else [])]) or "always"
@@ -113,84 +114,48 @@ def score_card_data(rules: Cascade) -> dict[str, Any] | None:
     """Return the score card of induced rules; None of others.
 
     ``classes`` have their points at the start and their lines, ``leads`` the certainty of a lead of
-    1, 2, ... points.
+    1, 2, ... points, ``unused`` the columns that no line uses, ``kept`` the rules of the user.
     """
-    cards = [(a, sums) for a in rules.outputs if (sums := point_sums(rules, a))]
-    if len(cards) != 1:
+    card = card_of(rules)
+    if card is None:
         return None
-    [(output, sums)] = cards
-    wording = Wording.of(None, rules.attributes)
-    classes, number = [], 0
-    for point_sum in sums:
-        lines = []
-        for rule_set in _ordered(point_sum):
-            number += 1
-            [rule] = rule_set.rules
-            lines.append(
-                {
-                    "number": number,
-                    "premise": premise_text(rule, wording),
-                    "points": points_of(rule_set),
-                }
-            )
-        value = wording.value(output, point_sum.value)
-        classes.append({"value": value, "start": point_sum.start, "lines": lines})
-    inputs = {
-        p.attribute.name for s in sums for g in s.gives for p in g.rules[0].premise.propositions
-    }
+    wording = Wording.of(None, card.attributes)
+    lines = [_line_data(card, number, wording) for number in range(1, len(card.lines) + 1)]
+    used_names = {a.name for a in card.inputs}
     return {
-        "output": wording.name(output),
-        "classes": classes,
-        "leads": lead_certainties(rules, output),
-        "unused": [
-            wording.name(a)
-            for name, a in rules.attributes.items()
-            if name not in rules.sets and name not in inputs and a.formula is None
+        "output": wording.name(card.output),
+        "classes": [
+            {
+                "value": wording.value(card.output, value),
+                "start": card.start[value],
+                "lines": [data for data in lines if card.lines[data["number"] - 1].value == value],
+            }
+            for value in card.output.domain
+        ],
+        "leads": list(card.certainties),
+        "unused": [wording.name(a) for a in card.columns if a.name not in used_names],
+        "kept": [
+            f"{premise_text(rule.premise.propositions, wording)} → "
+            f"{conclusion_text(rule.conclusion, wording)}"
+            for rule in card.user_rules
         ],
     }
 
 
-def _ordered(point_sum: PointSum) -> list[RuleSet]:
-    """Return the rules that give points to a class, those that give most first."""
-    return sorted(point_sum.gives, key=lambda rule_set: -points_of(rule_set))
+def _line_data(card: ScoreCard, number: int, wording: Wording) -> dict[str, Any]:
+    """Return a line of a score card: its number, premise, points, and how often it was right."""
+    line = card.lines[number - 1]
+    return {
+        "number": number,
+        "premise": premise_text(line.conditions, wording),
+        "points": line.points,
+        "undetermined": line.undetermined,
+        "record": line.record,
+    }
 
 
-def line_counts(rules: Cascade, batch: Batch, output: str) -> tuple[list[int], list[int]]:
+def line_counts(card: ScoreCard, rules: Cascade, batch: Batch) -> tuple[list[int], list[int]]:
     """Return in how many samples each line of a score card holds, and how many have its class."""
-    target = batch.targets[output]
-    holds, right = [], []
-    for index, point_sum in enumerate(point_sums(rules, target.attribute)):
-        names = [rule_set.output.name for rule_set in _ordered(point_sum)]
-        for name in names:
-            inferred = infer_rows(rules, batch.evidence, [name])[name]
-            mask = inferred.degrees[:, 0] == 0.0  # that it gives no points is impossible
-            holds.append(int(mask.sum()))
-            right.append(int((mask & (target.labels == index)).sum()))
-    return holds, right
-
-
-def lead_certainties(rules: Cascade, output: Attribute) -> list[float]:
-    """Return the certainty of a lead of 1, 2, ... points, as the rules on the classes state it."""
-    certainties: dict[int, float] = {}
-    for rule in rules[output.name].rules:
-        for proposition in rule.premise.propositions:
-            lead = _lead(proposition)
-            if lead is not None:
-                certainties[lead] = max(certainties.get(lead, 0.0), 1.0 - rule.r)
-    leads, last = [], 0.0
-    for lead in range(1, max(certainties, default=0) + 1):
-        last = certainties.get(lead, last)
-        leads.append(round(last, 4))
-    return leads
-
-
-def _lead(proposition: Proposition) -> int | None:
-    """Return the least difference of two totals, or the least total, in a proposition."""
-    differences = [
-        value[0] - value[1] if isinstance(value, tuple) and len(value) == 2 else value
-        for value in proposition.values
-    ]
-    if not all(type(d) is int for d in differences):
-        return None
-    low, high = min(differences, default=0), max(differences, default=0)  # type: ignore[type-var]
-    return low if low > 0 else -high if high < 0 else None  # type: ignore[operator, return-value]
+    rows = evidence_rows(rules, batch.evidence)
+    holds, right = card.line_counts(rows, batch.targets[card.output.name].labels)
+    return holds.tolist(), right.tolist()

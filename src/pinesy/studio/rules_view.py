@@ -12,6 +12,9 @@ from pinesy._common.validation import as_list
 from pinesy.exceptions import DataError
 from pinesy.exchange.page_data import input_content
 from pinesy.explanations.labels import Wording
+from pinesy.induction.points_cascade import card_of
+from pinesy.model.storage import save as save_rules
+from pinesy.model.storage import with_card
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
@@ -133,8 +136,11 @@ def save(session: Session, payload: Payload) -> dict[str, Any]:
         raise DataError("these rules come from no .rules file; download them instead")
     if str(path) in session.changed_files() and not payload.get("replace"):
         raise DataError(f"{path} changed on disk; load it again or keep what is here first")
-    with atomic_text(path) as stream:
-        stream.write(session.work.text)
+    if card_of(session.work.rules) is not None and session.work.text == str(session.work.rules):
+        save_rules(session.work.rules, path)  # with the score card
+    else:
+        with atomic_text(path) as stream:
+            stream.write(session.work.text)
     session.accept_files()
     return {"file": path.name}
 
@@ -168,8 +174,8 @@ def rules_at_work(session: Session) -> dict[str, Any]:
     [*_, name] = answered_outputs(rules, batch.targets, None)
 
     def make() -> dict[str, Any]:
-        card = score_card_data(rules)
-        if card is None:
+        card, content = card_of(rules), score_card_data(rules)
+        if card is None or content is None:
             report = learning.evaluate(rules, batch.evidence, batch.targets, output=name)
             wording = Wording.of(None, rules.attributes)
             numbered = [entry for entry in numbered_rules(rules) if entry[1].output.name == name]
@@ -178,10 +184,11 @@ def rules_at_work(session: Session) -> dict[str, Any]:
         else:
             cards = [
                 line | {"conclusion": entry["value"]}
-                for entry in card["classes"]
+                for entry in content["classes"]
                 for line in entry["lines"]
             ]
-            decides, right = line_counts(rules, batch, name)
+            cards.sort(key=lambda line: line["number"])
+            decides, right = line_counts(card, rules, batch)
         rows = [
             entry | {"decides": n, "right": n_right}
             for entry, n, n_right in zip(cards, decides, right, strict=True)
@@ -202,7 +209,7 @@ def _parsed(session: Session, payload: Payload) -> Cascade:
     if not isinstance(written, str):
         raise DataError("there is no text of rules")
     directory: Path | None = session.path.parent if session.path is not None else None
-    return parse(written, directory)
+    return with_card(parse(written, directory), written, "the rules")
 
 
 ENDPOINTS = endpoints(look, picture, save, text, use, work)

@@ -21,6 +21,7 @@ from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import evidence_batch, samples_data
 from pinesy.explanations import explain
 from pinesy.explanations.labels import Wording
+from pinesy.induction.points_cascade import card_of
 from pinesy.model.storage import save
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
@@ -235,6 +236,17 @@ def _model_file(session: Session, _payload: Payload) -> bytes:
         return path.read_bytes()
 
 
+def _rules_file(session: Session, _payload: Payload) -> str:
+    """Return the text of the rules; of induced ones with their score card."""
+    work = session.work
+    if card_of(work.rules) is None or work.text != str(work.rules):
+        return work.text
+    with scratch_directory() as directory:
+        path = Path(directory) / "card.rules"
+        save(work.rules, path)
+        return path.read_text(encoding="utf-8")
+
+
 def _report_file(session: Session, _payload: Payload) -> str:
     """Return the report on all rows, as pinesy evaluate writes it."""
     batch, rules = session.with_labels(), session.work.rules
@@ -286,9 +298,7 @@ def _picture_file(session: Session, payload: Payload) -> str:
 
 
 FILES = {
-    "rules": ShareFile(
-        "Rules as text", ".rules", "to edit, to review in git", lambda s, _: s.work.text
-    ),
+    "rules": ShareFile("Rules as text", ".rules", "to edit, to review in git", _rules_file),
     "model": ShareFile("Model", ".json", "rules, what was learned, the network", _model_file),
     "report": ShareFile(
         "Report", ".html", "how often right, by class and by rule", _report_file, True, "matplotlib"

@@ -5,7 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from pinesy._common.reports import count_text
 from pinesy.explanations.labels import plain_value_text
+from pinesy.explanations.points_text import LineOnSample, PointsGiven, card_scores, points_given
 from pinesy.explanations.smallest_change import ValueChange
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import list_text, number_text, rule_numbers_text, verdict_text
@@ -18,6 +20,8 @@ from pinesy.verdicts.reasons import DecidingRules
 MAX_FACTS, MAX_REASONS = 6, 2
 #: Values of an attribute that a sentence names.
 MAX_NAMED = 4
+#: Lines of a score card that a sentence has for each class.
+MAX_LINES = 3
 
 
 def short_degree(degree: float) -> str:
@@ -101,6 +105,12 @@ class Sentences(Analysis):
         names = [self.wording.value(self.attribute, value) for value in self.values]
         if outcome == "decided":
             return f"{names[0]}, certain {short_degree(self.certainty)}"
+        if (scores := card_scores(self.decision)) is not None:
+            best = int(scores.best[0])
+            value = self.wording.value(self.attribute, self.attribute.domain[best])
+            probability = short_degree(float(scores.probability[0, best]))
+            remaining = verdict_text("several", names)
+            return f"{remaining}; expected {value}, probability {probability}"
         rules = ""
         if self.clash is not None:
             rules = rule_numbers_text([number - 1 for number in self.clash.groups[0]])
@@ -136,7 +146,9 @@ class Sentences(Analysis):
 
     @property
     def because(self) -> str:
-        """The facts, the conclusions in between, and the answer."""
+        """The facts, the conclusions in between, and the answer; of a score card its points."""
+        if points := points_given(self.decision):
+            return self._points(points)
         if self.outcome == "no_rule":
             return self._no_rule()
         facts, middle = self._facts(), self._conclusions_between()
@@ -160,6 +172,31 @@ class Sentences(Analysis):
         n_hidden = len(between) - len(last_reasons)
         others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
         return f", so {list_text(texts)}{others}" if texts else ""
+
+    def _points(self, points: list[PointsGiven]) -> str:
+        """Return what the lines of a score card give the first two classes, the start included."""
+        texts = []
+        for class_points in points[:2]:
+            lines = [line for line in class_points.lines if line.certain == 1.0]
+            parts = [f"+{line.points} as {self._conditions(line)}" for line in lines[:MAX_LINES]]
+            if len(lines) > MAX_LINES:
+                remaining_points = sum(line.points for line in lines[MAX_LINES:])
+                parts.append(
+                    f"+{remaining_points} by {count_text(len(lines) - MAX_LINES, 'more line')}"
+                )
+            if class_points.start:
+                parts.append(f"+{class_points.start} at the start")
+            if class_points.high > class_points.low:
+                parts.append(f"up to +{class_points.high - class_points.low} by what is not known")
+            value = self.wording.value(self.attribute, class_points.value)
+            reasons = f" ({', '.join(parts)})" if parts else ""
+            texts.append(f"{value} has {count_text(class_points.low, 'point')}{reasons}")
+        return f"{'; '.join(texts)}."
+
+    def _conditions(self, line: LineOnSample) -> str:
+        """Return what is known of the inputs of a line that holds."""
+        names = dict.fromkeys(p.attribute.name for p in line.premise.propositions)
+        return list_text([self._fact(name).text for name in names])
 
     def _rules(self, reason: Reason) -> str:
         """Return the rules of a reason in brackets."""
@@ -288,6 +325,9 @@ class Sentences(Analysis):
                 return f"It is not more certain because {name} is near to where rules divide it."
             known = f"{self.wording.name(attribute)} is certain at {short_degree(certainty)} only"
             return f"It is not more certain because {known}."
+        if card_scores(self.decision) is not None:
+            lead = f"the lead in points is certain at {short_degree(self.certainty)} only"
+            return f"It is not more certain because {lead}."
         on = f" on {self.wording.name(attribute)}" * (attribute != self.attribute)
         certain = short_degree(self.certainty)
         return (

@@ -7,7 +7,7 @@
 import { button, fill, make } from "./elements.js";
 import { chainPicture } from "./chain.js";
 import { EvidenceRow, isUnknown } from "./inputs.js";
-import { card, legend, pathLegend, shortDegree, valueList, VerdictCard, withChips } from "./parts.js";
+import { legend, pathLegend, pointsCard, shortDegree, valueList, VerdictCard, withChips } from "./parts.js";
 
 /** Levels of a guarantee. */
 const LEVELS = [0.8, 0.9, 0.95, 0.98];
@@ -277,7 +277,7 @@ export class AskView {
     return full.length === 1 ? full[0] : null;
   }
 
-  writeWhy({ verdict, degrees, chain, clash, whyNot }) {
+  writeWhy({ verdict, degrees, chain, card, clash, whyNot }) {
     const { place } = this.question;
     const picked = place ?? this.winner(degrees);
     const value = picked === null ? "" : this.attribute.values[picked];
@@ -289,7 +289,7 @@ export class AskView {
       make("p", {}, withChips(capital(whyNot.because), onRule)),
       make("p", {}, withChips(capital(whyNot.change), onRule), whyNot.set ? this.tryButton(whyNot.set) : null),
     ];
-    const hasChain = chain.steps.some((step) => step.rules.length);
+    const hasChain = !card && chain.steps.some((step) => step.rules.length);
     const full = make("div", { class: "full" });
     const details = make("details", { class: "justification" }, make("summary", {}, "The full justification"), full);
     details.addEventListener("toggle", async () => {
@@ -299,6 +299,7 @@ export class AskView {
       this.why,
       make("header", {}, make("h2", {}, heading), whyNot ? back : hasChain ? pathLegend() : null),
       lines ? make("div", { class: "lines" }, lines) : null,
+      card ? pointsCard(card) : null,
       hasChain ? chainPicture(chain, { images: this.images, clash }) : null,
       details,
     );

@@ -6,7 +6,7 @@
  */
 
 /** Return the memberships of a subset, given as hexadecimal digits, the first for four values. */
-function membershipsOf(digits, size) {
+export function membershipsOf(digits, size) {
   const inside = new Uint8Array(size);
   for (let i = 0; i < size; i++) {
     const digit = i >> 2 < digits.length ? parseInt(digits[i >> 2], 16) : 0;
@@ -55,7 +55,11 @@ export function readRules(data) {
   const attributes = data.attributes.map((a, number) => ({
     number,
     name: a.name,
+    title: a.title ?? a.name,
+    unit: a.unit ?? "",
     formula: a.formula ?? null,
+    factors: a.factors ?? [],
+    integers: a.integers ?? false,
     scale: a.scale ?? null,
     values: data.domains[a.domain],
     set: null,
@@ -71,6 +75,7 @@ export function readRules(data) {
       r: spread(set.r, n),
       coherent: set.coherent,
       texts: set.texts ?? [],
+      conditions: set.conditions ?? [],
       conclusions: set.conclusions ?? [],
     };
     read.output.set = read;
@@ -81,6 +86,7 @@ export function readRules(data) {
     sets,
     inputs: attributes.filter((a) => a.set === null),
     outputs: data.outputs.map((number) => attributes[number]),
+    questions: data.questions.map((question) => ({ ...question, attribute: attributes[question.attribute] })),
   };
 }
 

@@ -160,6 +160,7 @@ export class EvidenceRow {
 
   /** Take another setting, and an image of what is seen. */
   set(setting, image = "") {
+    if (setting.degrees && !this.setting.degrees && !isUnknown(setting)) this.details.open = true;
     this.setting = setting;
     this.image.hidden = !image;
     if (image) this.image.src = image;
@@ -187,9 +188,10 @@ export class EvidenceRow {
     if (this.field) {
       if (document.activeElement !== this.field) this.field.value = number === undefined ? "" : Number(number.toPrecision(10));
       this.field.placeholder = value === undefined ? (degrees ? "degrees" : "") : this.attribute.values[value];
+      if (number < Number(this.range.min)) this.range.min = number;
+      if (number > Number(this.range.max)) this.range.max = number;
       this.range.value = number ?? (Number(this.range.min) + Number(this.range.max)) / 2;
     }
-    if (degrees && !unknown) this.details.open = true;
     fill(this.problem, problemOf(this.attribute, this.setting));
     this.showSliders();
   }

@@ -6,7 +6,7 @@
 
 import { listed } from "./elements.js";
 import { heightOf, necessitiesOf, setsBehind, winnersOf } from "./engine.js";
-import { nameOf } from "./words.js";
+import { nameOf, ruleNumber } from "./words.js";
 
 /** Cells times rules squared up to which pairs of rules that clash are looked for. */
 const PAIRS_LIMIT = 50_000_000;
@@ -47,13 +47,18 @@ export function verdictText(state, attribute) {
   }
 }
 
-/** Return the first rules behind an attribute that contradict each other. */
-function clashText(state, attribute) {
+/** Return the first rules behind an attribute that contradict each other, and their set. */
+export function clashOf(state, attribute) {
   const clear = (a) => heightOf(state.degrees[a.number]) === 1;
   const begins = ({ output, inputs }) => !clear(output) && inputs.every(clear);
   const set = setsBehind(state.rules, [attribute]).find(begins);
-  const rules = clashingRules(lowCells(state, set)).map((i) => String(i + 1));
-  const text = `${rules.length > 1 ? "rules" : "rule"} ${listed(rules, "and", Infinity)}`;
+  return { set, rules: clashingRules(lowCells(state, set)) };
+}
+
+function clashText(state, attribute) {
+  const { set, rules } = clashOf(state, attribute);
+  const numbers = rules.map((i) => String(ruleNumber(set, i + 1)));
+  const text = `${numbers.length > 1 ? "rules" : "rule"} ${listed(numbers, "and", Infinity)}`;
   return set.output === attribute ? text : `${text} on ${nameOf(set.output)}`;
 }
 

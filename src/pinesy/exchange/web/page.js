@@ -1,135 +1,125 @@
-/** The page: samples and inputs on one side, what follows and why on the other. */
+/** The page in one file: the Ask view on samples that it holds, computed here. */
 
-import { answersOn } from "./answers.js";
-import { DistributionBars } from "./bars.js";
-import { fill, make } from "./elements.js";
-import { infer, readRules, winnersOf } from "./engine.js";
-import { InputControl } from "./inputs.js";
-import { verdictText } from "./outcomes.js";
-import { decidingValues, readAs } from "./why.js";
+import { AskView } from "./ask.js";
+import { readCard } from "./card.js";
+import { button, fill, make } from "./elements.js";
+import { readRules, winnersOf } from "./engine.js";
+import { degreesOf } from "./inputs.js";
+import { notice } from "./parts.js";
+import { explanationTree } from "./tree.js";
+import { answerTo } from "./verdict.js";
 
 const at = (id) => document.getElementById(id);
 
-/** What is shown, and the sample that it is of. */
-class WhatIf {
+class Page {
   constructor(data) {
     this.samples = data.samples;
     this.rules = readRules(data.rules);
-    this.asked = null;
-    this.controls = this.rules.inputs.map((a, i) => {
-      const numbers = this.samples.map((sample) => sample.inputs[i].number ?? NaN);
-      return new InputControl(a, () => this.update(), numbers.filter(Number.isFinite));
-    });
-    const pick = (attribute, place) => this.ask(attribute, place);
-    this.bars = this.rules.sets.map(({ output }) => new DistributionBars(output, pick));
-    this.write(data);
-    this.open(0);
+    this.rules.card = data.rules.card ? readCard(data.rules.card, this.rules.attributes) : null;
+    this.state = null;
+    const { inputs, questions } = this.rules;
+    const form = { inputs, questions: questions.map(({ attribute }) => attribute), pictured: [], calibrated: false };
+    this.view = new AskView(form, this.source(), { numbers: this.numbers() });
+    this.writeSamples();
+    fill(at("view"), this.view.element);
+    fill(at("about"), data.about);
+    window.addEventListener("hashchange", () => this.readAddress());
+    this.readAddress();
   }
 
-  write(data) {
-    fill(at("about"), data.about);
-    fill(at("inputs"), this.controls.map((control) => control.element));
-    const isOutput = (one) => this.rules.outputs.includes(one.attribute);
-    fill(at("outputs"), this.bars.filter(isOutput).map((one) => one.element));
-    const inner = this.bars.filter((one) => !isOutput(one));
-    at("between").hidden = !inner.length;
-    fill(at("inner"), inner.map((one) => one.element));
-    at("between").addEventListener("toggle", () => this.showBars());
-    if (this.samples.length) this.writeSamples();
+  /** Return the numbers of each input in the samples, for the range of its slider. */
+  numbers() {
+    const seen = (i) => this.samples.map((sample) => sample.inputs[i].number).filter(Number.isFinite);
+    return Object.fromEntries(this.rules.inputs.map(({ name }, i) => [name, seen(i)]));
   }
+
+  source() {
+    return {
+      answer: (settings, question) => this.answer(settings, question),
+      explain: (_settings, question) => this.explained(question),
+      changed: (name, setting) => {
+        this.own[name] = setting;
+        this.writeAddress();
+      },
+      asked: () => this.writeAddress(),
+      tell: (text, actions) => notice(at("notices"), text, "note", actions),
+    };
+  }
+
+  answer(settings, { attribute, place }) {
+    const own = this.rules.inputs.map(({ name }) => settings[name]);
+    const degrees = this.rules.inputs.map((input, i) => degreesOf(input, own[i]));
+    const content = answerTo(this.rules, own, degrees, attribute, place, this.state);
+    this.state = content.state;
+    return content;
+  }
+
+  /** Return the full justification of a value. */
+  explained({ attribute, place }) {
+    const asked = this.rules.attributes.find(({ name }) => name === attribute);
+    const images = this.rules.inputs.map((a) => [a, this.view.images[a.name] ?? null]);
+    const state = { ...this.state, images: new Map(images) };
+    return explanationTree(state, asked, place ?? winnersOf(this.state.degrees[asked.number])[0]);
+  }
+
+  // --- samples ---
 
   writeSamples() {
-    at("samples").hidden = false;
-    const options = this.samples.map(({ title }, i) => make("option", { value: i }, title));
-    fill(at("sample"), options);
-    at("sample").addEventListener("change", () => this.open(Number(at("sample").value)));
-    const step = (by) => () => this.open(Number(at("sample").value) + by);
-    at("before").addEventListener("click", step(-1));
-    at("after").addEventListener("click", step(1));
-    at("again").addEventListener("click", step(0));
+    const step = (text, label, by) => button(text, () => this.open(this.number + by), { class: "btn", "aria-label": label });
+    this.picker = make(
+      "select",
+      { "aria-label": "Sample", onchange: () => this.open(Number(this.picker.value)) },
+      this.samples.map(({ title }, i) => make("option", { value: i }, title)),
+    );
+    this.before = step("‹", "sample before", -1);
+    this.after = step("›", "next sample", 1);
+    const again = button("as it was", () => this.open(this.number), { class: "btn plain tiny" });
+    const nav = make("div", { class: "rownav" }, this.before, this.picker, this.after, again);
+    if (this.samples.length) fill(this.view.head, nav);
   }
 
   /** Look at a sample; without samples nothing is known of the inputs. */
-  open(number) {
-    const sample = this.samples[number] ?? null;
-    if (sample) at("sample").value = number;
-    at("before").disabled = number <= 0;
-    at("after").disabled = number >= this.samples.length - 1;
-    this.controls.forEach((control, i) => {
-      control.set(sample?.inputs[i] ?? {}, sample?.images?.[i] ?? "");
-    });
-    this.images = new Map(this.rules.inputs.map((a, i) => [a, sample?.images?.[i] ?? null]));
-    this.update();
+  open(number, own = {}) {
+    this.number = Math.max(0, Math.min(number, this.samples.length - 1));
+    this.own = own;
+    this.view.question.place = null;
+    this.show();
+    this.writeAddress();
   }
 
-  /** Infer, and show what follows; nothing where an input is not normalised. */
-  update() {
-    const degrees = this.controls.map((control) => control.degrees);
-    const valid = degrees.every((pi) => pi.includes(1));
-    at("results").classList.toggle("stale", !valid);
-    if (!valid) return;
-    this.state = infer(this.rules, degrees, { before: this.state ?? null });
-    this.showBars();
-    this.showAnswers();
+  show() {
+    const sample = this.samples[this.number] ?? null;
+    this.picker.value = this.number;
+    this.before.disabled = this.number <= 0;
+    this.after.disabled = this.number >= this.samples.length - 1;
+    const names = this.rules.inputs.map(({ name }) => name);
+    const settings = Object.fromEntries(names.map((name, i) => [name, this.own[name] ?? sample?.inputs[i] ?? {}]));
+    const images = names.map((name, i) => [name, sample?.images?.[i] ?? null]);
+    const kept = images.filter(([name, image]) => image && !(name in this.own));
+    return this.view.show(settings, Object.fromEntries(kept));
   }
 
-  showBars() {
-    for (const bars of this.bars) {
-      const isInner = !this.rules.outputs.includes(bars.attribute);
-      const { number } = bars.attribute;
-      if (!isInner || at("between").open) {
-        const verdict = verdictText(this.state, bars.attribute);
-        bars.show(this.state.degrees[number], this.state.heights[number], verdict);
-      }
+  // --- the address holds what is looked at: #sample=3&question={...}&inputs={...} ---
+
+  writeAddress() {
+    const content = new URLSearchParams({ sample: this.number + 1, question: JSON.stringify(this.view.question) });
+    if (Object.keys(this.own).length) content.set("inputs", JSON.stringify(this.own));
+    history.replaceState(null, "", `#${content}`);
+  }
+
+  readAddress() {
+    const content = new URLSearchParams(location.hash.slice(1));
+    try {
+      this.number = Math.max(0, Math.min(Number(content.get("sample") ?? 1) - 1, this.samples.length - 1)) || 0;
+      this.own = JSON.parse(content.get("inputs") ?? "{}");
+      const question = JSON.parse(content.get("question") ?? "{}") ?? {};
+      const isKnown = this.view.form.questions.some(({ name }) => name === question.attribute);
+      if (isKnown) Object.assign(this.view.question, { attribute: question.attribute, place: question.place ?? null });
+    } catch {
+      Object.assign(this, { number: 0, own: {} });
     }
-    this.mark();
-  }
-
-  /** Ask about a value; by default about the winner of the first output. */
-  ask(attribute, place) {
-    this.asked = { attribute, place };
-    this.showAnswers();
-    at("answers").scrollIntoView({ block: "nearest" });
-  }
-
-  showAnswers() {
-    const [first] = this.rules.outputs;
-    const { attribute, place } = this.asked ?? { attribute: first, place: null };
-    const shown = place ?? winnersOf(this.state.degrees[attribute.number])[0];
-    const plain = this.controls.every(({ setting }) => !setting.degrees);
-    const attempt = (change) => this.attempt(change, plain);
-    this.state.images = this.images;
-    fill(at("answers"), answersOn(this.state, attribute, shown, plain, attempt));
-    this.light(attribute, shown);
-    this.mark();
-  }
-
-  /** Light the attributes that decide the degree of a value. */
-  light(attribute, place) {
-    const found = decidingValues(this.state, attribute, place).map((one) => one.attribute);
-    const deciding = new Set(found);
-    for (const one of [...this.controls, ...this.bars]) {
-      one.element.classList.toggle("deciding", deciding.has(one.attribute));
-    }
-  }
-
-  /** Mark the value that is asked about. */
-  mark() {
-    for (const row of document.querySelectorAll(".row")) {
-      const { attribute, place } = this.asked ?? {};
-      const same = attribute?.name === row.dataset.attribute && String(place) === row.dataset.place;
-      row.setAttribute("aria-pressed", String(same));
-    }
-  }
-
-  /** Set the input of a change. */
-  attempt({ input, place }, plain) {
-    const control = this.controls.find(({ attribute }) => attribute === input);
-    const degrees = Array.from(readAs(control.degrees, place, plain));
-    const crisp = plain && !input.scale;
-    control.change(crisp ? { value: place } : { degrees });
-    control.focus();
+    this.show();
   }
 }
 
-globalThis.whatIf = new WhatIf(JSON.parse(at("data").textContent));
+globalThis.page = new Page(JSON.parse(at("data").textContent));

@@ -194,7 +194,7 @@ export function ruleCard({ number, premise, conclusion, certainty = null }) {
  * points above 0 count for the right side; `state` is "for", "against", "unknown" or "off"; `sum`
  * are the points in all.
  */
-export function scoreCard({ sides, lines, sum }) {
+export function pointsCard({ sides, lines, sum }) {
   const most = Math.max(1, ...lines.map(({ points }) => Math.abs(points)));
   const head = ["", "", sides.join(" · "), "points"].map((text) => make("span", { class: "head" }, text));
   const signed = (points) => (points > 0 ? `+${points}` : String(points).replace("-", "−"));

@@ -203,18 +203,17 @@ function hardened(state, attribute, change) {
  *
  * `exact`: whether moves of just as much can change it; else they may be larger.
  */
-export function margin(state, attribute) {
+export function margin(state, attribute, coherent = isCoherent(state.rules, attribute)) {
   const degrees = state.degrees[attribute.number];
-  if (!isCoherent(state.rules, attribute)) return { distance: halfTheGap(degrees), exact: false };
+  if (!coherent) return { distance: halfTheGap(degrees), exact: false };
   const reached = hardened(state, attribute, (_, pi) => pi);
   const most = hardened(state, attribute, (_, pi) => pi.map(() => 1));
   return { distance: distanceToOne(reached, most, degrees), exact: true };
 }
 
 /** Return the same for each input alone, while the others stay: the most delicate input first. */
-export function inputMargins(state, attribute) {
+export function inputMargins(state, attribute, coherent = isCoherent(state.rules, attribute)) {
   const degrees = state.degrees[attribute.number];
-  const coherent = isCoherent(state.rules, attribute);
   const found = inputsBehind(state.rules, attribute).map((input) => {
     if (!coherent) return { input, distance: halfTheGap(degrees) };
     const certain = (pi) => pi.map((degree) => (degree === 1 ? 1 : 0));
@@ -225,41 +224,66 @@ export function inputMargins(state, attribute) {
   return found.sort((a, b) => (a.distance === b.distance ? 0 : a.distance - b.distance));
 }
 
-/** How clearly a changed input is read: its other values are left at 0.9 at most. */
-const CLEARANCE = 0.1;
-/** Inferences that a search for changes may take. */
-const MAX_TRIES = 3000;
-
-/** Return an input's degrees if it were read as a value; if it had that value, where `plain`. */
-export function readAs(degrees, place, plain) {
-  return degrees.map((degree, i) => {
-    if (i === place) return 1;
-    return plain ? 0 : Math.min(degree, 1 - CLEARANCE);
-  });
-}
+/** Steps of a bisection, and how near its result is to the exact number. */
+const ITERATIONS = 40;
+const TOLERANCE = 1e-9;
 
 /**
- * Return the changes of one input that make a value the only winner, the smallest first.
- *
- * The size is the largest change of a degree. `complete`: whether all were tried.
+ * Return how far degrees may move where rules may contradict each other, as a bound from below: all
+ * of them, and those of each input alone, the most delicate first.
  */
-export function singleChanges(state, attribute, place, plain) {
+export function movedMargins(state, attribute) {
+  const inputs = inputsBehind(state.rules, attribute);
+  const alone = inputs.map((input) => ({ input, distance: movedMargin(state, attribute, [input]) }));
+  alone.sort((a, b) => (a.distance === b.distance ? 0 : a.distance - b.distance));
+  return [movedMargin(state, attribute, inputs), alone];
+}
+
+function movedMargin(state, attribute, free) {
   const { rules } = state;
   const only = setsBehind(rules, [attribute]);
-  const tries = inputsBehind(rules, attribute).flatMap((input) =>
-    input.values.map((_, value) => ({ input, place: value })),
-  );
-  const changes = [];
-  for (const { input, place: value } of tries.slice(0, MAX_TRIES)) {
-    const old = state.degrees[input.number];
-    const changed = readAs(old, value, plain);
-    const inputs = rules.inputs.map((a) => (a === input ? changed : state.degrees[a.number]));
-    const after = infer(rules, inputs, { only, before: state });
-    const winners = winnersOf(after.degrees[attribute.number]);
-    if (winners.length > 1 || winners[0] !== place) continue;
-    const size = changed.reduce((most, degree, i) => Math.max(most, Math.abs(degree - old[i])), 0);
-    changes.push({ input, place: value, size });
+  const inferred = (move) => {
+    const inputs = rules.inputs.map((a) => {
+      const pi = state.degrees[a.number];
+      return free.includes(a) ? move(pi) : pi;
+    });
+    return infer(rules, inputs, { only }).degrees[attribute.number];
+  };
+  const raised = (e) => inferred((pi) => pi.map((degree) => Math.min(degree + e, 1)));
+  const lowered = (e) => inferred((pi) => {
+    const able = pi.map((degree) => (degree + e >= 1 ? 1 : 0));
+    const isOnly = able.reduce((sum, one) => sum + one, 0) === 1;
+    return pi.map((degree, i) => (isOnly && able[i] ? 1 : Math.max(degree - e, 0)));
+  });
+  const upper = raised(0);
+  const winner = upper.indexOf(heightOf(upper));
+  const isSafe = (e) => {
+    const most = raised(e).reduce((high, degree, i) => (i === winner ? high : Math.max(high, degree)), -1);
+    return most < lowered(e)[winner];
+  };
+  const gap = halfTheGap(state.degrees[attribute.number]);
+  if (isSafe(1)) return Infinity;
+  let [low, high] = [0, 1];
+  for (let i = 0; i < ITERATIONS; i++) {
+    const middle = (low + high) / 2;
+    if (isSafe(middle)) low = middle;
+    else high = middle;
   }
-  changes.sort((a, b) => a.size - b.size);
-  return { changes, complete: tries.length <= MAX_TRIES };
+  return Math.max(exactMove(low, state, attribute, only), gap);
+}
+
+/** Return the exact number near the result of a bisection: a difference of degrees, or half of one. */
+function exactMove(e, state, attribute, sets) {
+  const sorted = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
+  const row = inputsBehind(state.rules, attribute).flatMap((a) => Array.from(state.degrees[a.number]));
+  const degrees = sorted([0, 1, ...row]);
+  const constants = sorted([0, 1, ...sets.flatMap(({ s, r }) => [...s, ...r])]);
+  const nearest = (list, number) => list.reduce((best, one) => (Math.abs(one - number) < Math.abs(best - number) ? one : best));
+  const candidates = degrees.flatMap((degree) => [
+    (nearest(degrees, degree + 2 * e) - degree) / 2,
+    nearest(constants, degree + e) - degree,
+    degree - nearest(constants, degree - e),
+  ]);
+  const best = nearest(candidates, e);
+  return Math.abs(best - e) < TOLERANCE ? best : e;
 }

@@ -39,6 +39,9 @@ export function statedText(set, number) {
   return set.texts[number] ?? propositionText(set.inputs[input], placesOf(inside));
 }
 
+/** Return the number of a rule, from its number in its set. */
+export const ruleNumber = (_set, rule) => rule;
+
 /** Return a rule in one line. */
 export function ruleText(set, rule) {
   const premise = set.premises[rule - 1].map((number) => statedText(set, number));

@@ -19,7 +19,7 @@ export function scoreLines({ classes, leads }) {
         { "aria-label": `Points for ${value}` },
         make("h3", {}, `Points for ${value}`),
         start ? line(null, "at the start", start) : null,
-        lines.map(({ number, premise, points }) => line(number, premise, points)),
+        lines.map(({ number, premise, points, record }) => line(number, premise, points, record)),
         start || lines.length ? null : make("p", { class: "quiet small" }, "No line gives it points."),
       ),
     ),
@@ -42,13 +42,13 @@ export function scoreLines({ classes, leads }) {
   );
 }
 
-function line(number, premise, points) {
+function line(number, premise, points, record = "") {
   const squares = points <= SQUARES ? Array.from({ length: points }, () => make("i", {})) : null;
   return make(
     "div",
     { class: "points-line rule" },
     number === null ? make("span", {}) : make("span", { class: "number" }, number),
-    make("span", { class: number === null ? "quiet" : "" }, premise),
+    make("span", { class: number === null ? "quiet" : "" }, premise, record ? make("span", { class: "record" }, record) : null),
     make("span", { class: "squares", "aria-label": `${points} points` }, squares, make("b", {}, `+${points}`)),
   );
 }

@@ -276,10 +276,11 @@ function cardSummary({ output, classes }) {
   return `A score card of ${lines} lines that give points to the ${classes.length} values of ${output}; the lead in points says how certain the answer is.`;
 }
 
-function cardNotes({ unused }) {
-  if (!unused.length) return [];
+function cardNotes({ unused, kept }) {
+  const own = kept.map((rule) => `Your rule holds besides the points: ${rule}.`);
+  if (!unused.length) return own;
   const names = unused.length > 5 ? `${unused.slice(0, 5).join(", ")} and ${unused.length - 5} more` : unused.join(", ");
-  return [`In the table, but in no line: ${names}. The card does not need ${unused.length === 1 ? "it" : "them"}.`];
+  return [...own, `In the table, but in no line: ${names}. The card does not need ${unused.length === 1 ? "it" : "them"}.`];
 }
 
 /** Show the rules. */
