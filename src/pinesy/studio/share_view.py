@@ -216,7 +216,7 @@ def _literal(content: Any) -> str:
 def file(session: Session, payload: Payload) -> dict[str, str]:
     """Return the name of a file and its content in base64: ``kind``, ``sample``, ``attribute``."""
     kind = payload.get("kind")
-    check_known(kind, FILES, f"there is no file {kind!r:.60}", DataError)
+    check_known(kind, tuple(FILES), f"there is no file {kind!r:.60}", DataError)
     entry = FILES[str(kind)]
     described = _file_data(session, str(kind), entry)
     if described["missing"]:
