@@ -131,10 +131,11 @@ class RulesView {
       this.all = true;
       this.showFindings({ findings, hidden });
     };
-    const fine = !findings.length ? [finding("ok", this.lines ? "Points cannot contradict each other." : "No rules contradict each other, and none is idle.", [])] : [];
+    const fine = this.lines ? "Points cannot contradict each other." : "No rules contradict each other, and none is idle.";
+    const isFine = !findings.length && !this.lines?.kept.length;
     fill(
       this.findings,
-      fine,
+      isFine ? finding("ok", fine, []) : null,
       notes.map((note) => finding("note", note, [])),
       shown.map((one) => this.findingLine(one)),
       left ? button(`Show all ${findings.length}`, showAll, { class: "link" }) : hidden.map((note) => make("p", { class: "small quiet" }, note)),
