@@ -37,14 +37,14 @@ def rule_data(numbered: NumberedRule, wording: Wording) -> dict[str, Any]:
     return {
         "number": number,
         "set": rule.conclusion.attribute.name,
-        "premise": premise_text(rule.premise.propositions, wording),
+        "premise": rule_premise_text(rule.premise.propositions, wording),
         "conclusion": conclusion_text(rule.conclusion, wording),
         "certainty": round(1.0 - rule.r, 12),
         "converse": round(1.0 - rule.s, 12),
     }
 
 
-def premise_text(propositions: Sequence[Proposition], wording: Wording) -> str:
+def rule_premise_text(propositions: Sequence[Proposition], wording: Wording) -> str:
     """Return a premise in words, with its formulas; of a long one the first parts.
 
     Examples
@@ -54,7 +54,7 @@ def premise_text(propositions: Sequence[Proposition], wording: Wording) -> str:
     >>> rule = If(debt.isin({"high"}) | Attribute("job", ["no", "yes"]).isin({"no"})).then(
     ...     risk.isin({"high"})
     ... )
-    >>> premise_text(rule.premise.propositions, Wording())
+    >>> rule_premise_text(rule.premise.propositions, Wording())
     'debt is high or job is no'
     """
     parts = [p for p in propositions if p.mask != p.attribute.full]
@@ -135,7 +135,7 @@ def score_card_data(rules: Cascade) -> dict[str, Any] | None:
         "leads": list(card.certainties),
         "unused": [wording.name(a) for a in card.columns if a.name not in used_names],
         "kept": [
-            f"{premise_text(rule.premise.propositions, wording)} → "
+            f"{rule_premise_text(rule.premise.propositions, wording)} → "
             f"{conclusion_text(rule.conclusion, wording)}"
             for rule in card.user_rules
         ],
@@ -147,7 +147,7 @@ def _line_data(card: ScoreCard, number: int, wording: Wording) -> dict[str, Any]
     line = card.lines[number - 1]
     return {
         "number": number,
-        "premise": premise_text(line.conditions, wording),
+        "premise": rule_premise_text(line.conditions, wording),
         "points": line.points,
         "undetermined": line.undetermined,
         "record": line.record,
