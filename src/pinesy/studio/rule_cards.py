@@ -49,7 +49,7 @@ def rule_premise_text(propositions: Sequence[Proposition], wording: Wording) -> 
 
     Examples
     --------
-    >>> from pinesy import If
+    >>> from pinesy import Attribute, If
     >>> debt, risk = Attribute("debt", ["low", "high"]), Attribute("risk", ["low", "high"])
     >>> rule = If(debt.isin({"high"}) | Attribute("job", ["no", "yes"]).isin({"no"})).then(
     ...     risk.isin({"high"})
