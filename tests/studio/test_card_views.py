@@ -40,30 +40,31 @@ def test_views_have_the_card(induced: Session) -> None:
     form = ask(client, "ask/form")
     assert {a["name"] for a in form["inputs"]} == {"glucose", "smoker"}
     assert [a["name"] for a in form["questions"]] == ["ill"]
-    text = ask(client, "rules/text")
-    assert [row[0] for row in text["card"]["rows"] if row[0] != "start"] == [
-        line.premise for line in rules.card.lines
-    ]
     content = ask(client, "ask/answer", sample={"row": 0})
     assert "point" in content["verdict"]["because"]
     assert not SUMS.search(content["text"])
     premises = {line.premise for line in rules.card.lines}
     assert {line["text"] for line in content["card"]["lines"]} <= premises | {"start"}
-    report = ask(client, "data/evaluate", attribute=None)["result"]
-    assert report["has_card"]
-    texts = {line.text: line for line in rules.card.lines}
-    assert {one["rule"] for one in report["rules"]} == {*texts}
+    classes = ask(client, "rules/text")["card"]["classes"]
+    lines = {line["number"]: line for entry in classes for line in entry["lines"]}
+    assert {n: line["points"] for n, line in lines.items()} == {
+        n: line.points for n, line in enumerate(rules.card.lines, 1)
+    }
+    assert not SUMS.search(str(classes))
+    assert ask(client, "rules/picture")["layers"] == []
+    work = ask(client, "rules/work")["result"]
+    assert {row["number"] for row in work["rules"]} == {*lines}
     batch = induced.rows.batch()
     inferred = rules.infer(batch.evidence, ["ill", *(line.attribute for line in rules.card.lines)])
-    for one in report["rules"]:
-        line = texts[one["rule"]]
-        pi = inferred[line.attribute].degrees
+    for row in work["rules"]:
+        line = rules.card.lines[row["number"] - 1]
+        holds = inferred[line.attribute].degrees[:, 0] == 0.0
         is_class = batch.targets["ill"].labels == rules.card.output.position(line.value)
-        assert one["decides"] == (pi[:, 0] == 0.0).sum()
-        assert one["right"] == ((pi[:, 0] == 0.0) & is_class).sum()
+        assert row["decides"] == holds.sum()
+        assert row["right"] == (holds & is_class).sum()
     job = ask(client, "learn/induce", target="ill", max_rules=3)
-    assert "then for" in job["result"]["text"]
-    assert not SUMS.search(job["result"]["text"])
+    assert job["result"]["card"]["output"] == "ill"
+    assert not SUMS.search(str(job["result"]))
 
 
 def test_the_card_stays_while_its_rules_do(induced: Session) -> None:
@@ -82,12 +83,21 @@ def test_the_card_stays_while_its_rules_do(induced: Session) -> None:
 def test_the_page_shows_it(tab: Page, serving: Callable[[Session], str], induced: Session) -> None:
     rules = induced.work.rules
     assert isinstance(rules, CardCascade)
-    address = serving(induced)
-    tab.goto(f"{address}#rules")
-    expect(tab.locator("#panel-rules")).to_have_attribute("data-ready", "true")
-    lines = tab.locator("#panel-rules table.card tbody tr")
-    expect(lines).to_have_count(len(rules.card.rows()))
-    assert not SUMS.search(tab.locator("#panel-rules").inner_text())
+    tab.goto(f"{serving(induced)}#rules")
+    for view in ("rules", "data", "learn", "share"):
+        tab.locator(f"#tab-{view}").click()
+        panel = tab.locator(f"#panel-{view}")
+        expect(panel).to_have_attribute("data-ready", "true")
+        assert not SUMS.search(panel.inner_text()), view
+    tab.locator("#tab-rules").click()
+    starts = sum(1 for points in rules.card.start.values() if points)
+    lines = tab.locator("#panel-rules .points-line")
+    expect(lines).to_have_count(len(rules.card.lines) + starts)
+    expect(tab.locator("#panel-rules .work")).to_contain_text("rows")
+    summary = tab.locator("#panel-rules .compiled > summary")
+    expect(tab.get_by_label("rules", exact=True)).to_be_hidden()
+    summary.click()
+    expect(tab.get_by_label("rules", exact=True)).to_be_visible()
     tab.locator("#tab-ask").click()
     scores = rules.score(induced.rows.sample(0))
     value = str(rules.card.output.domain[scores.best[0]])

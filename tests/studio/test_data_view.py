@@ -1,5 +1,6 @@
 """The Data view: figures and rows as the library has them, other labels, and refusals in words."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,20 +9,43 @@ import pytest
 from starlette.testclient import TestClient
 
 from pinesy import audit, induce, learn, save
+from pinesy.calibration.coverage_report import share_band
 from pinesy.learning import evaluate
 from pinesy.studio import Session
-from studio.conftest import ask, client_of
+from studio.conftest import RAIN, ask, client_of
 
 
 def test_figures_are_the_librarys(data_client: TestClient, labelled: Session) -> None:
-    found = ask(data_client, "data/evaluate")["result"]
+    found = ask(data_client, "data/figures")["result"]
     batch = labelled.rows.batch()
     report = evaluate(labelled.work.rules, batch.evidence, batch.targets)
-    assert found["accuracy"] == report.scores.accuracy == 5 / 6
-    assert found["confusion"] == report.confusion.tolist()
-    assert found["confused"] == [{"true": "wet", "predicted": "dry", "samples": 1}]
+    counts = found["counts"]
+    assert counts["right"] / counts["samples"] == report.scores.accuracy == 5 / 6
+    assert (counts["wrong"], counts["undecided"], counts["contradiction"]) == (1, 0, 0)
+    assert counts["rightRange"] == list(share_band(5, 6))
     assert [right for _, right in found["curve"]] == report.selective_accuracy.tolist()
-    assert found["coverage"] is None
+    assert "It takes" in found["coverage"]["missing"]
+
+
+def test_coverage_is_tried_on_rows_that_did_not_calibrate(tmp_path: Path) -> None:
+    rules, data = tmp_path / "rain.rules", tmp_path / "days.jsonl"
+    rules.write_text(RAIN)
+    draw = np.random.default_rng(0).random(200)
+    lines = [
+        json.dumps({"sky": ("clear", "dark")[i % 2], "street": ("dry", "wet")[(i + (x < 0.1)) % 2]})
+        for i, x in enumerate(draw.tolist())
+    ]
+    data.write_text("\n".join(lines))
+    session = Session.open(rules, data)
+    session.rows.wait()
+    coverage = ask(client_of(session), "data/figures")["result"]["coverage"]
+    assert (coverage["samples"], coverage["how"]) == (
+        100,
+        "calibrated on 100 rows, tried on the other 100",
+    )
+    for row in coverage["levels"]:
+        assert row["low"] <= row["observed"] <= row["high"]
+        assert row["high"] >= row["level"]
 
 
 @pytest.mark.parametrize("method", ["given", "counts"])
@@ -29,12 +53,15 @@ def test_the_worst_row_comes_first(data_client: TestClient, labelled: Session, m
     result = ask(data_client, "data/audit", method=method)["result"]
     assert (result["samples"], result["suspicious"]) == (6, 1)
     assert ("out of fold" in result["basis"]) == (method == "counts")
-    rows = ask(data_client, "data/page", method=method, count=3)["rows"]
+    page = ask(data_client, "data/page", method=method, filter="suspicious")
     batch = labelled.rows.batch()
     expected: Any = method
     found = audit(labelled.work.rules, batch.evidence, batch.targets, method=expected)
-    assert [row["row"] for row in rows] == found.order[:3].tolist()
-    assert rows[0] | {"line": 4, "label": "wet", "ids": {"id": "d3"}} == rows[0]
+    [row] = page["rows"]
+    assert row["row"] == found.order[0]
+    assert row | {"line": 4, "label": "wet", "ids": {"id": "d3"}, "state": "wrong"} == row
+    assert row["remark"].startswith("The label is possible at ")
+    assert "only" in row["remark"]
 
 
 def test_induced_and_learned_rules_are_judged_out_of_fold(tmp_path: Path) -> None:
@@ -51,9 +78,9 @@ def test_induced_and_learned_rules_are_judged_out_of_fold(tmp_path: Path) -> Non
     session.rows.wait()
     found = ask(client_of(session), "data/audit")["result"]
     assert "by rules induced without each of 5 folds" in found["basis"]
-    rows = ask(client_of(session), "data/page", count=60)["rows"]
+    rows = ask(client_of(session), "data/page", count=60, filter="suspicious")["rows"]
     expected = audit(session.work.rules, table, {"label": labels})
-    assert [row["row"] for row in rows] == expected.order.tolist()
+    assert [row["row"] for row in rows] == expected.order[: expected.suspicious.sum()].tolist()
     assert rows[0]["row"] == 7
     model = tmp_path / "model.json"
     learned = learn(session.work.rules, table, {"label": labels}, method="counts")
@@ -64,36 +91,64 @@ def test_induced_and_learned_rules_are_judged_out_of_fold(tmp_path: Path) -> Non
     assert "parameters learned (counts) without each of 5 folds" in found["basis"]
 
 
-def test_rows_are_sorted_and_paged(data_client: TestClient) -> None:
+def test_rows_are_filtered_and_paged(data_client: TestClient) -> None:
     def numbers(**how: Any) -> list[int]:
         return [row["row"] for row in ask(data_client, "data/page", **how)["rows"]]
 
-    assert numbers(sort="row", start=2, count=2) == [2, 3]
-    assert numbers(sort="row", reversed=True, count=2) == [5, 4]
-    assert numbers(sort="label", count=6) == [0, 5, 1, 2, 3, 4]
-    assert numbers(sort="nabla", count=1) == [3]
-    assert numbers(sort="row", start=100) == []
+    assert numbers(start=2, count=2) == [2, 3]
+    assert numbers(filter="wrong") == [3]
+    assert numbers(filter="undecided") == []
+    assert numbers(start=100) == []
+
+
+def test_a_row_has_its_id_what_is_known_and_its_answer(data_client: TestClient) -> None:
+    row = ask(data_client, "data/page", start=1, count=1)["rows"][0]
+    assert row == {
+        "row": 1,
+        "line": 2,
+        "ids": {"id": "d1"},
+        "known": "sky dark",
+        "label": "wet",
+        "attribute": "street",
+        "place": 1,
+        "answer": "wet",
+        "certainty": 0.8,
+        "state": "right",
+        "images": {},
+        "remark": "",
+    }
+
+
+def test_rows_without_an_answer_say_why(session: Session) -> None:
+    client = client_of(session)
+    rules = session.work.rules
+    rows = ask(client, "data/page", attribute="sailing", count=3)["rows"]
+    for row in rows:
+        found = rules.infer(session.rows.sample(row["row"]), ["sailing"])["sailing"]
+        assert row["state"] == {"decided": "answered"}.get(found.outcome, "undecided")
+        assert bool(row["remark"]) == (found.outcome != "decided")
+    assert "No rule decides." in {row["remark"] for row in rows}
 
 
 def test_another_label_changes_what_follows_and_is_undone(data_client: TestClient) -> None:
-    before = ask(data_client, "data/evaluate")["result"]["accuracy"]
+    before = ask(data_client, "data/figures")["result"]["counts"]
     overview = ask(data_client, "data/label", row=3, attribute="street", place=0)
     assert overview["edits"] == [
         {"row": 3, "line": 4, "attribute": "street", "was": "wet", "now": "dry"}
     ]
-    assert ask(data_client, "data/evaluate")["result"]["accuracy"] == 1.0
+    assert ask(data_client, "data/figures")["result"]["counts"]["right"] == 6
     assert ask(data_client, "data/audit")["result"]["suspicious"] == 0
     changed = ask(data_client, "data/consequences", method="counts")["result"]
     assert changed["changed"] == 1
     assert changed["rows"][0]["before"] != changed["rows"][0]["after"]
     assert ask(data_client, "data/undo_label")["edits"] == []
-    assert ask(data_client, "data/evaluate")["result"]["accuracy"] == before
+    assert ask(data_client, "data/figures")["result"]["counts"] == before
 
 
 def test_learning_takes_the_labels_as_they_were_changed(data_client: TestClient) -> None:
     ask(data_client, "data/label", row=3, attribute="street", place=0)
     status = ask(data_client, "learn/start", method="counts")
-    assert status["result"]["accuracyBefore"] == 1.0
+    assert status["result"]["trial"]["before"]["right"] == 6
 
 
 @pytest.mark.parametrize(
@@ -104,12 +159,13 @@ def test_learning_takes_the_labels_as_they_were_changed(data_client: TestClient)
         ("label", {"row": 0, "attribute": "sky", "place": 0}, "the data has no labels of 'sky'"),
         ("label", {"row": 0, "attribute": "street", "place": 2}, "street has 2 values"),
         ("label", {"row": 0, "attribute": None, "place": 0}, "the data has no labels of None"),
-        ("page", {"sort": "<b>"}, "rows cannot be sorted by '<b>'"),
-        ("page", {"sort": ["row"]}, "rows cannot be sorted by"),
-        ("page", {"method": "magic"}, "there is no method 'magic'"),
+        ("page", {"filter": "<b>"}, "there is no filter '<b>'"),
+        ("page", {"filter": ["all"]}, "there is no filter"),
+        ("page", {"filter": "suspicious", "method": "magic"}, "there is no method 'magic'"),
+        ("page", {"attribute": "x"}, "conclude on no attribute 'x'"),
         ("page", {"start": -1}, "start is -1"),
         ("page", {"count": 0}, "count is 0"),
-        ("evaluate", {"attribute": 3}, "named by a text"),
+        ("page", {"attribute": 3}, "conclude on no attribute 3"),
         ("undo_label", {}, "nothing to undo"),
     ],
 )
@@ -126,8 +182,8 @@ def test_rules_without_data(rules: Path) -> None:
     assert "there is no data" in answer.json()["error"]
 
 
-def test_an_attribute_without_labels_fails_in_words(data_client: TestClient) -> None:
-    assert "has no targets" in ask(data_client, "data/evaluate", attribute="sky")["error"]
+def test_an_input_is_no_answer(data_client: TestClient) -> None:
+    assert "on no attribute 'sky'" in ask(data_client, "data/figures", attribute="sky")["error"]
 
 
 def test_rows_with_images(labelled: Session) -> None:
@@ -143,6 +199,10 @@ def test_data_without_labels(rules: Path, tmp_path: Path) -> None:
     session.rows.wait()
     client = client_of(session)
     assert ask(client, "data/overview")["targets"] == []
-    assert "the data has no labels" in ask(client, "data/evaluate")["error"]
+    figures = ask(client, "data/figures")["result"]
+    assert figures["counts"]["labelled"] is False
+    assert figures["curve"] == []
+    assert figures["coverage"] == {"missing": "It takes rows with labels."}
+    assert "the data has no labels" in ask(client, "data/audit")["error"]
     assert ask(client, "learn/choices")["targets"] == []
     assert "the data has no labels" in ask(client, "learn/start")["error"]

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from pinesy import Cascade, induction, learn, load, parse
 from pinesy._common.console import check_stop
 from pinesy.studio import Session, learn_view
-from studio.conftest import ask, client_of
+from studio.conftest import RAIN, ask, client_of
 
 
 def same(one: Cascade, other: Cascade) -> bool:
@@ -26,7 +26,7 @@ def test_what_is_learned_is_the_librarys(
     method: Any,
 ) -> None:
     before, batch = labelled.work.rules, labelled.rows.batch()
-    status = ask(data_client, "learn/start", method=method)
+    status = ask(data_client, "learn/start", method=method, share=0)
     assert status["state"] == "done"
     assert labelled.work.rules is before
     expected = learn(before, batch.evidence, batch.targets, method=method).cascade
@@ -131,13 +131,14 @@ def test_rules_are_induced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     session.rows.wait()
     client = client_of(session)
     status = ask(client, "learn/induce", target="risk", max_rules=4)
-    assert status["result"]["accuracyAfter"] == 1.0
-    assert "risk" in status["result"]["text"]
+    trial = status["result"]["trial"]
+    assert (trial["unseen"], trial["after"]["right"]) == (True, trial["after"]["samples"])
+    assert trial["before"]["samples"] == trial["after"]["samples"] == 8  # a third of the rows
     assert "induced rules are new" in ask(client, "learn/parameters")["error"]
     ask(client, "learn/accept")
     assert session.work.rules.infer({"age": 70})["risk"].best == "high"
     session.rows.wait()
-    assert ask(client, "data/evaluate")["result"]["accuracy"] == 1.0
+    assert ask(client, "data/figures")["result"]["counts"]["right"] == 24
 
 
 @pytest.mark.parametrize(
@@ -149,6 +150,7 @@ def test_rules_are_induced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("start", {"tolerance": -1}, "the tolerance is -1"),
         ("start", {"tolerance": "a"}, "the tolerance is 'a'"),
         ("start", {"smoothing": None}, "the smoothing is None"),
+        ("start", {"share": 2}, "the share of rows is 2"),
         ("start", {"targets": "street"}, "targets is a list"),
         ("start", {"targets": ["sky"]}, "the data has no labels of 'sky'"),
         ("parameters", {}, "nothing was learned yet"),
@@ -171,6 +173,35 @@ def test_bad_questions(
 def test_a_column_that_there_is_not_fails_in_words(data_client: TestClient) -> None:
     pytest.importorskip("pandas")
     assert "has no column 'x'" in ask(data_client, "learn/induce", target="x")["error"]
+
+
+def test_new_rules_are_tried_on_rows_that_were_not_learned_from(tmp_path: Path) -> None:
+    rules, data = tmp_path / "rain.rules", tmp_path / "days.csv"
+    rules.write_text(RAIN)
+    rng = np.random.default_rng(0)
+    skies = rng.integers(2, size=60)
+    streets = np.where(rng.random(60) < 0.2, 1 - skies, skies)
+    names = [("clear", "dark"), ("dry", "wet")]
+    lines = [f"{names[0][a]},{names[1][b]}" for a, b in zip(skies, streets, strict=True)]
+    data.write_text("sky,street\n" + "\n".join(lines))
+    session = Session.open(rules, data)
+    session.rows.wait()
+    client = client_of(session)
+    trial = ask(client, "learn/start", method="counts")["result"]["trial"]
+    known, tried = learn_view.split_rows(60, 1 / 3)
+    assert (len(known), len(tried), trial["unseen"]) == (40, 20, True)
+    batch = session.rows.batch()
+    part = batch.targets["street"][known]
+    expected = learn(parse(RAIN), batch.evidence[known], {"street": part}, method="counts")
+    page = ask(client, "learn/parameters", all=True)
+    learned = expected.cascade.rule_sets[0]
+    assert [row["after"] for row in page["rows"]] == np.stack([learned.s, learned.r], 1).tolist()
+    weights = expected.sets["street"].counts.weights
+    held = [[w[0], w[0] + w[1]] for w in weights.tolist()]
+    assert [row["held"] for row in page["rows"]] == held
+    right = (skies == streets)[tried].sum()
+    assert trial["before"]["right"] == trial["after"]["right"] == right
+    assert trial["title"] == "The same answers, with other certainties"
 
 
 def test_choices(data_client: TestClient) -> None:

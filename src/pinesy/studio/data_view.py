@@ -1,7 +1,6 @@
-"""The Data view: the accuracy of the rules, suspicious rows, changed labels."""
+"""The Data view: how often the rules are right, coverage, suspicious labels, all rows."""
 
 import hashlib
-from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast, get_args
 
@@ -11,18 +10,28 @@ import numpy.typing as npt
 from pinesy import learning
 from pinesy._common.files import wrap_read_errors
 from pinesy._common.names import column_slices
-from pinesy._common.validation import check_integer, check_known
-from pinesy.calibration import CalibratedAnswers, coverage
+from pinesy._common.validation import BoolArray, check_integer, check_known
+from pinesy.calibration import CalibratedAnswers, calibrate, coverage
+from pinesy.calibration.coverage_report import CoverageReport
+from pinesy.calibration.score_counts import samples_needed
 from pinesy.display.images import data_uri
-from pinesy.evidence.evidence_form import evidence_rows
+from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.induction.points_cascade import card_of
-from pinesy.induction.score_card import ScoreCard
-from pinesy.learning import Audit, DecisionReport
+from pinesy.explanations.labels import Wording
+from pinesy.learning import Audit
 from pinesy.learning.audit import AuditedRules, Judged, unused_inputs
 from pinesy.samples import Batch, columns_of, read_samples, value_texts
 from pinesy.studio.learn_view import learned_difference
 from pinesy.studio.question import value_index
+from pinesy.studio.row_answers import (
+    CONTRADICTION,
+    STATES,
+    UNDECIDED,
+    WRONG,
+    RowAnswers,
+    answered_outputs,
+    evidence_text,
+)
 from pinesy.studio.row_table import LabelEdit
 from pinesy.studio.session import (
     Payload,
@@ -32,28 +41,37 @@ from pinesy.studio.session import (
     endpoints,
     page_bounds,
 )
+from pinesy.verdicts import short_degree
 
 Order = npt.NDArray[np.intp]
-#: Points of a curve; values of a confusion table; pairs of values that are most often confused;
-#: rules that decide; images that are shown of a row.
-POINTS, TABLE, PAIRS, RULES, IMAGES = 100, 20, 50, 20, 8
+#: Points of a curve; images that are shown of a row.
+POINTS, IMAGES = 100, 8
 #: By which rules labels are judged; ``"auto"`` is out of fold where the rules come from the data.
 METHODS: tuple[str, ...] = ("auto", *get_args(Judged))
-#: What rows are sorted by.
-SORTS = ("worst", "row", "suspicion", "nabla", "support", "label")
+#: Which rows a page shows.
+FILTERS = ("all", "wrong", "undecided", "suspicious")
+#: The lowest level whose coverage is reported.
+LOWEST_LEVEL = 0.8
 #: Seconds that learning may take to show what changed labels change.
 SECONDS = 60.0
 
 
 def overview(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the attributes with labels, and the edited labels."""
-    batch = session.labelled()
+    """Return the outputs that can be looked at, the attributes with labels, and edited labels."""
+    batch, rules = session.labelled(), session.work.rules
+    wording = Wording.of(None, rules.attributes)
     return {
+        "version": session.version,
+        "outputs": [
+            {"name": name, "title": wording.name(rules.attributes[name])}
+            for name in dict.fromkeys([*(a.name for a in rules.outputs), *batch.targets])
+        ],
         "targets": [
             {"name": name, "values": value_texts(t.attribute), "graded": t.is_graded}
             for name, t in batch.targets.items()
         ],
         "edits": [_edit(batch, edit) for edit in session.labels.of(batch.targets)],
+        "columns": [a.name for a in (*rules.inputs, *rules.outputs)],
     }
 
 
@@ -68,16 +86,14 @@ def _edit(batch: Batch, edit: LabelEdit) -> dict[str, Any]:
     }
 
 
-def evaluate(session: Session, payload: Payload) -> dict[str, Any]:
-    """Start to evaluate predictions on ``attribute`` (null for the last one with labels)."""
+def figures(session: Session, payload: Payload) -> dict[str, Any]:
+    """Start to count right answers and coverage of ``attribute`` (null for the final outputs)."""
     name = payload.get("attribute")
-    if name is not None and not isinstance(name, str):
-        raise DataError(f"an attribute is named by a text; got {name!r:.60}")
-    return session.jobs.start("evaluate", lambda: decision_report(session, name)).status()
+    return session.jobs.start("figures", lambda: data_figures(session, name)).status()
 
 
 def audit(session: Session, payload: Payload) -> dict[str, Any]:
-    """Start to audit the labels by a ``method``; then `page` returns rows."""
+    """Start to audit the labels by a ``method``; then `page` can filter suspicious rows."""
     method = payload.get("method", "auto")
 
     def work() -> dict[str, Any]:
@@ -93,38 +109,66 @@ def audit(session: Session, payload: Payload) -> dict[str, Any]:
 
 
 def page(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return some rows of the audit, sorted.
+    """Return some rows with their answers.
 
-    Payload: ``method``, ``sort``, ``reversed``, ``start`` and ``count``.
+    Payload: ``attribute``, ``filter`` (one of `FILTERS`), ``method`` of the audit, ``start`` and
+    ``count``. Suspicious rows come worst first, others in the order of the file.
     """
-    method, (start, count) = payload.get("method", "auto"), page_bounds(payload)
-    audited, batch = audit_of(session, method), session.labelled()
-    order = order_of(session, method, payload.get("sort", "worst"))
-    if payload.get("reversed"):
-        order = order[::-1]
+    kind, method = payload.get("filter", "all"), payload.get("method", "auto")
+    check_known(kind, FILTERS, f"there is no filter {kind!r:.60}", DataError)
+    start, count = page_bounds(payload)
+    answers, batch = answers_of(session, payload.get("attribute")), session.labelled()
+    audited = audit_of(session, method) if kind == "suspicious" else None
+    rows = _filtered(answers, str(kind), audited)
     return {
-        "total": len(order),
+        "total": len(rows),
         "start": start,
-        "rows": [
-            _row(session, batch, audited.row(i)) for i in order[start : start + count].tolist()
-        ],
+        "rows": [_row(session, batch, answers, i, audited) for i in rows[start : start + count]],
     }
 
 
-def _row(session: Session, batch: Batch, row: Mapping[str, Any]) -> dict[str, Any]:
-    i, name = int(row["sample"]), str(row["set"])
-    target, images = batch.targets[name], session.rows.images
-    return {
-        **{key: row[key] for key in ("suspicion", "nabla", "label", "best", "reason")},
-        "suspicious": row["suspicious"],
+def _filtered(answers: RowAnswers, kind: str, audited: Audit | None) -> list[int]:
+    """Return the rows that a filter selects."""
+    if audited is not None:
+        order: list[int] = audited.order[: int(audited.suspicious.sum())].tolist()
+        return order
+    masks: dict[str, BoolArray] = {
+        "all": np.ones(len(answers), dtype=np.bool_),
+        "wrong": answers.states == WRONG,
+        "undecided": np.isin(answers.states, (UNDECIDED, CONTRADICTION)),
+    }
+    rows: list[int] = np.flatnonzero(masks[kind]).tolist()
+    return rows
+
+
+def _row(
+    session: Session, batch: Batch, answers: RowAnswers, i: int, audited: Audit | None
+) -> dict[str, Any]:
+    rules, images = session.work.rules, session.rows.images
+    wording = Wording.of(None, rules.attributes)
+    remark, name = answers.remark(i, wording), answers.possibilities[0].attribute.name
+    is_edited = len(answers.possibilities) == 1 and answers.labels is not None
+    content: dict[str, Any] = {
         "row": i,
         "line": int(batch.lines[i]),
-        "ids": session.rows.ids(i),
-        "attribute": name,
-        "place": None if target.is_graded else int(target.labels[i]),
-        "repaired": row["repaired"],
+        "ids": {title: str(entry) for title, entry in batch.ids_of(i).items()},
+        "known": evidence_text(rules.inputs, session.rows.sample(i), wording),
+        "label": answers.label(i, wording),
+        "attribute": name if is_edited else None,
+        "place": int(answers.labels[i, 0]) if is_edited and answers.labels is not None else None,
+        "answer": answers.answer(i, wording),
+        "certainty": float(answers.certainties[i]),
+        "state": STATES[answers.states[i]],
         "images": {n: data_uri(images[n][i]) for n in list(images)[:IMAGES]},
     }
+    if audited is not None:
+        judged = audited.row(i)
+        degree = float(judged["possibility"])
+        possible = "impossible" if degree == 0 else f"possible at {short_degree(degree)} only"
+        by = f" (rule {judged['rule']})" if judged["rule"] is not None else ""
+        remark = f"The label is {possible}{by}."
+        content["reason"] = judged["reason"]
+    return content | {"remark": remark}
 
 
 def label(session: Session, payload: Payload) -> dict[str, Any]:
@@ -159,77 +203,85 @@ def consequences(session: Session, payload: Payload) -> dict[str, Any]:
 # --- reports on the data with the present rules and labels: computed once, then cached -----------
 
 
-def decision_report(session: Session, name: str | None) -> dict[str, Any]:
-    """Return accuracy, selective accuracy, confusions, deciding rules, and coverage of sets.
+def answers_of(session: Session, name: object) -> RowAnswers:
+    """Return the answers to all rows, cached until rules or labels change."""
+    batch, rules = session.labelled(), session.work.rules
+    names = answered_outputs(rules, batch.targets, name)
 
-    Long lists are cut to their first entries.
-    """
+    def make() -> RowAnswers:
+        return RowAnswers.of(rules, batch.evidence, batch.targets, names)
+
+    return session.report(("answers", *names), make)
+
+
+def data_figures(session: Session, name: object) -> dict[str, Any]:
+    """Return the counts of answers, the accuracy on the surest rows, and the coverage."""
+    answers = answers_of(session, name)
+    outputs = tuple(pi.attribute.name for pi in answers.possibilities)
 
     def make() -> dict[str, Any]:
-        batch = session.with_labels()
-        report = learning.evaluate(session.work.rules, batch.evidence, batch.targets, output=name)
-        content, card = report.to_dict(), card_of(session.work.rules)
-        has_card = card is not None and card.output.name == report.attribute
-        rules = _card_lines(session, batch, card) if card and has_card else content["rules"]
-        deciding = sorted(rules, key=lambda rule: -rule["decides"])[:RULES]
-        return content | {
-            "has_card": has_card,
-            "curve": _curve(report),
-            "confusion": content["confusion"] if len(report.values) <= TABLE else None,
-            "confused": _confused(report),
-            "rules": [rule for rule in deciding if rule["decides"]],
-            "coverage": _coverage(session, batch),
+        return {
+            "outputs": list(outputs),
+            "counts": answers.counts(),
+            "curve": answers.selective_accuracy(POINTS) if answers.labels is not None else [],
+            "coverage": _coverage(session, session.labelled(), outputs),
         }
 
-    return session.report(("evaluate", name), make)
+    return session.report(("figures", *outputs), make)
 
 
-def _card_lines(session: Session, batch: Batch, card: ScoreCard) -> list[dict[str, Any]]:
-    """Return the lines of a score card with the rows in which they hold, and are right."""
-    rows = evidence_rows(session.work.rules, batch.evidence)
-    counts = card.line_counts(rows, batch.targets[card.output.name].labels)
-    return [
-        {"rule": line.text, "decides": int(holds), "right": int(right)}
-        for line, holds, right in zip(card.lines, *counts, strict=True)
-    ]
+def _coverage(session: Session, batch: Batch, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the observed coverage at each level, or why there is none, as ``missing``."""
+    targets = {n: batch.targets[n] for n in names if n in batch.targets}
+    if len(targets) < len(names) or any(t.is_graded for t in targets.values()):
+        return {"missing": "It takes rows with labels."}
+    try:
+        if session.work.calibrated is not None:
+            report = _observed_coverage(session, batch)
+            basis = f"tried on {report.samples:,} rows"
+        else:
+            report, n_calibrated = _split_coverage(session, batch, targets)
+            basis = f"calibrated on {n_calibrated:,} rows, tried on the other {report.samples:,}"
+    except PinesyError as error:
+        return {"missing": str(error)}
+    return {
+        "how": basis,
+        "samples": report.samples,
+        "verdict": report.verdict,
+        "levels": [
+            {key: getattr(row, key) for key in ("level", "observed", "low", "high", "single")}
+            for row in report.rows
+            if row.scope == "all"
+        ],
+    }
 
 
-def _curve(report: DecisionReport) -> list[list[float]]:
-    """Return the selective accuracy: shares of the samples, most certain first, and accuracies."""
-    counts = np.unique(np.linspace(1, report.samples, POINTS).round().astype(int))
-    accuracies = report.selective_accuracy[counts - 1]
-    pairs = zip(counts / report.samples, accuracies, strict=True)
-    return [[float(share), float(right)] for share, right in pairs]
-
-
-def _confused(report: DecisionReport) -> list[dict[str, Any]]:
-    """Return the most frequent pairs of a true and a wrong predicted value."""
-    wrong = report.confusion.copy()
-    np.fill_diagonal(wrong, 0)
-    names = [*report.values, "undecided"]
-    order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
-    pairs = [divmod(int(index), wrong.shape[1]) for index in order if wrong.flat[index]]
-    return [
-        {"true": names[u], "predicted": names[v], "samples": int(wrong[u, v])} for u, v in pairs
-    ]
-
-
-def _coverage(session: Session, batch: Batch) -> dict[str, Any] | None:
-    """Return the coverage of the sets of values, if the rules are calibrated."""
+def _observed_coverage(session: Session, batch: Batch) -> CoverageReport:
+    """Return the coverage of rules that are calibrated."""
     work = session.work
-    if work.calibrated is None:
-        return None
     columns = column_slices(work.rules.inputs)
     inputs = {name: batch.evidence[:, part] for name, part in columns.items()}
     names = [a.name for a in work.rules.outputs]
     if isinstance(work.calibrated, CalibratedAnswers):
         names = list(work.calibrated.outputs)
     targets = {name: t for name, t in batch.targets.items() if name in names} or batch.targets
-    try:
-        evidence = calibrated_evidence(work, inputs)
-        return coverage(calibrated_of(work), evidence, targets).to_dict()
-    except PinesyError as error:
-        return {"error": str(error)}
+    return coverage(calibrated_of(work), calibrated_evidence(work, inputs), targets)
+
+
+def _split_coverage(
+    session: Session, batch: Batch, targets: dict[str, Target]
+) -> tuple[CoverageReport, int]:
+    """Calibrate on a random half of the rows, and return the coverage of the other half."""
+    needed = 2 * samples_needed(LOWEST_LEVEL)
+    if len(batch) < needed:
+        raise DataError(f"It takes {needed} rows with labels; there are {len(batch)}.")
+    order = np.random.default_rng(0).permutation(len(batch))
+    rules, half = session.work.rules, len(batch) // 2
+    (first, known), (second, unseen) = (
+        (batch.evidence[part], {name: t[part] for name, t in targets.items()})
+        for part in (order[:half], order[half:])
+    )
+    return coverage(calibrate(rules, first, known), second, unseen), half
 
 
 def audit_of(session: Session, method: object) -> Audit:
@@ -274,30 +326,4 @@ def table_columns(session: Session, batch: Batch) -> dict[str, Any]:
     return columns | columns_of(Batch.joined(list(batches)), unused)
 
 
-def order_of(session: Session, method: object, sort: object) -> Order:
-    """Return the rows sorted: descending by a score, or ascending by row or label."""
-    check_known(sort, SORTS, f"rows cannot be sorted by {sort!r:.60}", DataError)
-    audited = audit_of(session, method)
-    keys: Mapping[str, Callable[[], Any]] = {
-        "row": lambda: np.arange(len(audited)),
-        "suspicion": lambda: -audited.suspicion,
-        "nabla": lambda: -audited.worst,
-        "support": lambda: audited.support,
-        "label": lambda: _label_keys(session.labelled()),
-    }
-
-    def make() -> Order:
-        if sort == "worst":
-            return audited.order
-        return np.argsort(keys[str(sort)](), kind="stable")
-
-    return session.report(("order", method, sort), make)
-
-
-def _label_keys(batch: Batch) -> Any:
-    """Return the indices of the labels of the last attribute that has labels."""
-    target = list(batch.targets.values())[-1]
-    return target.distributions.argmax(axis=1) if target.is_graded else target.labels
-
-
-ENDPOINTS = endpoints(audit, consequences, evaluate, label, overview, page, undo_label)
+ENDPOINTS = endpoints(audit, consequences, figures, label, overview, page, undo_label)

@@ -25,13 +25,22 @@ TOKEN_HEADER = "x-pinesy-token"
 #: The endpoint that exchanges a code for the token.
 ENTRANCE = "/api/enter"
 #: Paths without a token: files of the package, which browsers request without our headers.
-OPEN_PATHS, OPEN_DIRECTORIES = ("/", ENTRANCE), ("/static/", "/shared/")
+#: Previews are opened by a key that works once.
+PREVIEW = "/preview/"
+OPEN_PATHS, OPEN_DIRECTORIES = ("/", ENTRANCE), ("/static/", "/shared/", PREVIEW)
 #: The content security policy: only the studio's own files, no inline scripts or styles, no frames,
 #: no HTML from strings.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+#: That of a preview: a page with scripts of its own, in an origin of its own, so that it cannot use
+#: the token of the studio. The page restricts its scripts further.
+PREVIEW_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -105,6 +114,8 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
+                if scope["path"].startswith(PREVIEW):
+                    headers["content-security-policy"] = PREVIEW_POLICY
             await send(message)
 
         answer = JSONResponse({"error": problem}, 403) if problem else self.app

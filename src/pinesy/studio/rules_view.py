@@ -1,57 +1,54 @@
-"""The Rules view: the text of the rules, what is wrong with it, what is odd in it, its graph."""
+"""The Rules view: the text of the rules, what to look at first, the rules at work, the picture."""
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pinesy import learning
 from pinesy._common.files import atomic_text
 from pinesy._common.validation import as_list
-from pinesy.display.cascade_picture import GraphNode, graph_of, roles_of
 from pinesy.exceptions import DataError
+from pinesy.exchange.page_data import input_content
+from pinesy.explanations.labels import Wording
 from pinesy.induction.points_cascade import card_of
-from pinesy.induction.score_card import HEAD
+from pinesy.model.storage import save as save_rules
 from pinesy.model.storage import with_card
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
+from pinesy.studio.row_answers import answered_outputs
+from pinesy.studio.rule_cards import line_counts, numbered_rules, rule_data, score_card_data
+from pinesy.studio.rules_picture import rules_picture, visible_edges
 from pinesy.studio.session import Payload, Session, endpoints
 
 #: Words that begin statements, beside those that the language reserves.
 STATEMENTS = ["const", "cuts", "for", "function", "include", "joint", "named", "number", "version"]
 #: Rules and premises up to which a text is looked over while it is typed.
 QUICK = 20_000
-#: Attributes up to which nothing is folded.
-FOLD_ABOVE = 60
-#: Boxes of a layer, at most; the others of it are folded into one.
-LAYER = 60
-#: Members that a folded box names.
-MEMBERS = 6
-#: Times that the boxes of layers are put in the order of what they are linked with.
-SWEEPS = 4
-Layers = Mapping[int, Sequence[str]]
+#: Findings of a kind that the page gets.
+MAX_FINDINGS = 20
+#: Rules at work that are listed, those that decide most often.
+MAX_WORK = 12
+#: The beginning of a rule, and what it concludes on.
+RULE = re.compile(r"^\s*(?:if|iff)\b", re.MULTILINE)
+CONCLUSION = re.compile(r"\bthen\s+(?:not\s+)?(?:`([^`]*)`|([^\s=<>!\[(]+))")
 
 
 def text(session: Session, _payload: Payload) -> dict[str, Any]:
-    """Return the rules as text, the words of the language, and whether there is a file for them.
+    """Return the text of the rules, the keywords, and whether they have a file.
 
-    Induced rules have their score card too, as `card_data`.
+    Of induced rules also their score card; then the text is what it was compiled to.
     """
     path = session.path
     return {
-        "card": card_data(session.work.rules),
+        "version": session.version,
         "text": session.work.text,
         "keywords": sorted([*KEYWORDS, *STATEMENTS]),
         "file": path.name if path is not None and path.suffix == ".rules" else "",
+        "card": score_card_data(session.work.rules),
     }
-
-
-def card_data(rules: Cascade) -> dict[str, Any] | None:
-    """Return the score card of rules as cells of a table, with its summary; None without one."""
-    card = card_of(rules)
-    if card is None:
-        return None
-    return {"summary": card.summary, "head": HEAD, "rows": card.rows(), "leads": card.leads_text}
 
 
 def look(session: Session, payload: Payload) -> dict[str, Any]:
@@ -61,8 +58,67 @@ def look(session: Session, payload: Payload) -> dict[str, Any]:
     if premises > QUICK and not payload.get("thoroughly"):
         return {"summary": repr(rules), "findings": None}
     report = rules.check()
-    findings = [{"level": f.level, "kind": f.kind, "text": str(f)} for f in report.findings]
-    return {"summary": f"{rules!r}\n{report.cost}", "findings": findings}
+    if score_card_data(rules) is not None:
+        return {"summary": repr(rules), "findings": []}
+    lines = rule_lines(payload["text"], rules)
+    counts: defaultdict[str, int] = defaultdict(int)
+    findings = []
+    for finding in report.findings:
+        counts[finding.kind] += 1
+        if counts[finding.kind] <= MAX_FINDINGS:
+            findings.append(finding_data(rules, finding, lines))
+    hidden = {kind: n - MAX_FINDINGS for kind, n in counts.items() if n > MAX_FINDINGS}
+    return {
+        "summary": getattr(report, "overview", repr(rules)),
+        "findings": findings,
+        "hidden": [f"And {n:,} more of this kind: {kind}." for kind, n in hidden.items()],
+    }
+
+
+def finding_data(rules: Cascade, finding: Any, lines: Mapping[int, int]) -> dict[str, Any]:
+    """Return a finding: its sentence, the lines of its rules, and a case that shows it, if any.
+
+    The case is a sample in the form of the page.
+    """
+    numbers = getattr(finding, "rules", ())
+    case = getattr(finding, "case", None)
+    inputs = {a.name: a for a in rules.inputs}
+    return {
+        "level": finding.level,
+        "kind": finding.kind,
+        "text": str(finding),
+        "lines": [lines[number] for number in numbers if number in lines],
+        "case": case and {name: input_content(inputs[name], value) for name, value in case.items()},
+    }
+
+
+def rule_lines(written: str, rules: Cascade) -> dict[int, int]:
+    r"""Return the line of each rule by its number; nothing where rules are not stated one by one.
+
+    Examples
+    --------
+    >>> written = "attribute a in {0, 1} attribute b in {0, 1}\nif a == 1 then b == 1"
+    >>> rule_lines(written, parse(written))
+    {1: 2}
+    """
+    starts = [rule.start() for rule in RULE.finditer(written)]
+    numbered = numbered_rules(rules)
+    if len(starts) != len(numbered):
+        return {}
+    lines: defaultdict[str, list[int]] = defaultdict(list)
+    for start, end in zip(starts, [*starts[1:], len(written)], strict=True):
+        match = CONCLUSION.search(written, start, end)
+        if match is None:
+            return {}
+        begin = start + len(written[start:end]) - len(written[start:end].lstrip())
+        lines[match[1] or match[2]].append(written.count("\n", 0, begin) + 1)
+    by_number = {}
+    for number, rule_set, _ in numbered:
+        name = rule_set.output.name
+        if not lines[name]:
+            return {}
+        by_number[number] = lines[name].pop(0)
+    return by_number
 
 
 def use(session: Session, payload: Payload) -> dict[str, Any]:
@@ -80,16 +136,72 @@ def save(session: Session, payload: Payload) -> dict[str, Any]:
         raise DataError("these rules come from no .rules file; download them instead")
     if str(path) in session.changed_files() and not payload.get("replace"):
         raise DataError(f"{path} changed on disk; load it again or keep what is here first")
-    with atomic_text(path) as stream:
-        stream.write(session.work.text)
+    if card_of(session.work.rules) is not None and session.work.text == str(session.work.rules):
+        save_rules(session.work.rules, path)  # with the score card
+    else:
+        with atomic_text(path) as stream:
+            stream.write(session.work.text)
     session.accept_files()
     return {"file": path.name}
 
 
-def graph(session: Session, payload: Payload) -> dict[str, Any]:
-    """Return the graph of the cascade; `unfolded` names folded boxes to unfold."""
+def picture(session: Session, payload: Payload) -> dict[str, Any]:
+    """Return the picture of the rules (`rules_picture`), or the score card of induced ones.
+
+    Payload: ``unfolded``, ids of cards.
+    """
     unfolded = {str(key) for key in as_list(payload.get("unfolded", []), "unfolded")}
-    return {"version": session.version, **rule_graph(session.work.rules, unfolded)}
+    rules = session.work.rules
+    card = score_card_data(rules)
+    if card is not None:
+        return {"version": session.version, "card": card, "layers": [], "edges": []}
+    drawn = rules_picture(rules, unfolded)
+    edges = [list(edge) for edge in visible_edges(drawn)]
+    return {"version": session.version, "card": None, "layers": drawn["layers"], "edges": edges}
+
+
+def work(session: Session, _payload: Payload) -> dict[str, Any]:
+    """Start to count how often each rule decides on the data, and how often it is right then."""
+    return session.jobs.start("work", lambda: rules_at_work(session)).status()
+
+
+def rules_at_work(session: Session) -> dict[str, Any]:
+    """Return the rules on the answer that decide rows, the most frequent first, then idle ones.
+
+    Of induced rules it has the lines of the score card, and in how many rows they hold.
+    """
+    batch, rules = session.with_labels(), session.work.rules
+    [*_, name] = answered_outputs(rules, batch.targets, None)
+
+    def make() -> dict[str, Any]:
+        card, content = card_of(rules), score_card_data(rules)
+        if card is None or content is None:
+            report = learning.evaluate(rules, batch.evidence, batch.targets, output=name)
+            wording = Wording.of(None, rules.attributes)
+            numbered = [entry for entry in numbered_rules(rules) if entry[1].output.name == name]
+            cards = [rule_data(entry, wording) for entry in numbered]
+            decides, right = report.decides.tolist(), report.decides_right.tolist()
+        else:
+            cards = [
+                line | {"conclusion": entry["value"]}
+                for entry in content["classes"]
+                for line in entry["lines"]
+            ]
+            cards.sort(key=lambda line: line["number"])
+            decides, right = line_counts(card, rules, batch)
+        rows = [
+            entry | {"decides": n, "right": n_right}
+            for entry, n, n_right in zip(cards, decides, right, strict=True)
+        ]
+        rows.sort(key=lambda row: -row["decides"])
+        return {
+            "samples": len(batch),
+            "lines": card is not None,
+            "rules": rows[:MAX_WORK],
+            "total": len(rows),
+        }
+
+    return session.report(("work", name), make)
 
 
 def _parsed(session: Session, payload: Payload) -> Cascade:
@@ -100,92 +212,4 @@ def _parsed(session: Session, payload: Payload) -> Cascade:
     return with_card(parse(written, directory), written, "the rules")
 
 
-def rule_graph(rules: Cascade, unfolded: Collection[str] = ()) -> dict[str, Any]:
-    """Return boxes with layers and ranks, and the links between them with their counts.
-
-    Parameters
-    ----------
-    unfolded : keys of folded boxes whose members are to be shown
-
-    Layers are counted from the inputs on, ranks within a layer. Cost: linear in
-    the premises, times `SWEEPS`.
-    """
-    nodes = graph_of(rules, FOLD_ABOVE, [key.removeprefix("fold ") for key in unfolded])
-    layers = _layers(nodes)
-    boxes = _boxes(layers)
-    keys = {node: key for key, members in boxes.items() for node in members}
-    links: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for node in nodes:
-        for source, count in node.used.items():
-            links[keys[source], keys[node]] += count
-    rows = {n: list(dict.fromkeys(keys[node] for node in layer)) for n, layer in layers.items()}
-    ranks = _ranks(rows, links)
-    roles = roles_of(rules)
-    names = {
-        key: [a.name for node in nodes for a in node.attributes] for key, nodes in boxes.items()
-    }
-    return {
-        "boxes": [
-            {
-                "key": key,
-                "layer": layer,
-                "rank": ranks[key],
-                "count": len(names[key]),
-                "members": names[key][:MEMBERS],
-                "role": roles[names[key][0]],
-                "rules": boxes[key][0].rules,
-            }
-            for layer, row in rows.items()
-            for key in row
-        ],
-        "links": [[*pair, count] for pair, count in links.items()],
-        "home": {name: key for key, members in names.items() for name in members if name != key},
-    }
-
-
-def _layers(nodes: Sequence[GraphNode]) -> dict[int, list[GraphNode]]:
-    """Return the nodes by level, but inputs just below their first use."""
-    layers: defaultdict[int, list[GraphNode]] = defaultdict(list)
-    first: dict[GraphNode, int] = {}
-    for node in nodes:
-        for source in node.used:
-            first.setdefault(source, node.level)
-    for node in nodes:
-        layers[node.level if node.rules else first[node] - 1].append(node)
-    return layers
-
-
-def _boxes(layers: Mapping[int, Sequence[GraphNode]]) -> dict[str, list[GraphNode]]:
-    """Return the nodes of each box: one, but those of a layer beyond `LAYER` share a box."""
-    boxes: dict[str, list[GraphNode]] = {}
-    for layer in layers.values():
-        n_single = len(layer) if len(layer) <= LAYER else LAYER - 1
-        for node in layer[:n_single]:
-            name = node.attributes[0].name
-            boxes[f"fold {name}" if len(node.attributes) > 1 else name] = [node]
-        if layer[n_single:]:
-            boxes[f"rest {layer[n_single].attributes[0].name}"] = list(layer[n_single:])
-    return boxes
-
-
-def _ranks(layers: Layers, links: Collection[tuple[str, str]]) -> dict[str, int]:
-    """Return the rank of each box in its layer, near the middle of its neighbours."""
-    ranks = {key: rank for layer in layers.values() for rank, key in enumerate(layer)}
-    middles = {key: len(layer) / 2 for layer in layers.values() for key in layer}
-    linked: defaultdict[str, list[str]] = defaultdict(list)
-    for start, end in links:
-        linked[start].append(end)
-        linked[end].append(start)
-
-    def barycentre(key: str) -> float:
-        offsets = [ranks[other] - middles[other] for other in linked[key] or [key]]
-        return sum(offsets) / len(offsets)
-
-    for _ in range(SWEEPS):
-        for layer in layers.values():
-            for rank, key in enumerate(sorted(layer, key=barycentre)):
-                ranks[key] = rank
-    return ranks
-
-
-ENDPOINTS = endpoints(graph, look, save, text, use)
+ENDPOINTS = endpoints(look, picture, save, text, use, work)

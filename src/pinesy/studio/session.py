@@ -108,6 +108,7 @@ class Session:
     jobs : background jobs
     labels : edited labels
     reports : cached reports on the data
+    previews : pages in one file that can be opened once, by key
     """
 
     work: Work
@@ -121,6 +122,7 @@ class Session:
     jobs: Jobs = field(default_factory=Jobs)
     labels: LabelEdits = field(default_factory=LabelEdits)
     reports: ReportCache = field(default_factory=ReportCache)
+    previews: dict[str, str] = field(default_factory=dict)
     _history: list[Work] = field(default_factory=list)
     _file_states: dict[Path, object] = field(default_factory=dict)
 

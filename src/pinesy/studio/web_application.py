@@ -12,7 +12,7 @@ import json
 import logging
 import socket
 import webbrowser
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -30,19 +30,14 @@ from starlette.staticfiles import StaticFiles
 from pinesy._common.console import Watch, watched_by
 from pinesy._common.files import atomic_text, scratch_directory
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
-from pinesy.exchange.page import rules_page
-from pinesy.exchange.page_data import evidence_batch, samples_data
-from pinesy.studio import ask_view, data_view, learn_view, rules_view
+from pinesy.studio import ask_view, data_view, learn_view, rules_view, share_view
 from pinesy.studio.background_jobs import PATIENCE
-from pinesy.studio.guard import ENTRANCE, Access, Guard
-from pinesy.studio.question import read_sample
+from pinesy.studio.guard import ENTRANCE, PREVIEW, Access, Guard
 from pinesy.studio.session import Payload, Session, endpoints
 
 STATIC = Path(__file__).parent / "static"
 #: What the exported page uses too.
 SHARED = Path(__file__).parents[1] / "exchange" / "web"
-#: Rows of the data that are sent along, the first.
-SENT_ROWS = 100
 #: Bytes that a request may hold: a text of rules, or images.
 MOST_BYTES = 32 * 1024 * 1024
 #: Bytes that one without access may send: a code.
@@ -64,6 +59,7 @@ VIEWS = {
     "rules": ("Rules", rules_view.ENDPOINTS),
     "data": ("Data", data_view.ENDPOINTS),
     "learn": ("Learn", learn_view.ENDPOINTS),
+    "share": ("Share", share_view.ENDPOINTS),
 }
 
 
@@ -124,33 +120,9 @@ def stop(session: Session, payload: Payload) -> dict[str, Any]:
     return running.status()
 
 
-def page(session: Session, payload: Payload) -> dict[str, str]:
-    """Return the name and content of the page in one file: rules, current sample, some rows.
-
-    See docs/one-file-page.md.
-    """
-    work = session.work
-    title = session.title or ("rules" if session.path is None else session.path.stem)
-    samples = []
-    for name, sample in _samples(session, payload.get("sample")):
-        evidence, images = read_sample(session, sample)
-        batches = {key: image[None] for key, image in images.items()}
-        samples += samples_data(work.rules, evidence_batch(work.rules, evidence), [name], batches)
-    content = rules_page(work.rules, samples, title, network=work.model is not None)
-    return {"name": f"{title}.html", "page": content}
-
-
-def _samples(session: Session, sample: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the titles and contents of samples for the page, the current sample first."""
-    if isinstance(sample, Mapping) and sample.get("inputs"):
-        yield "as it was set", sample
-    for row in range(min(len(session.rows), SENT_ROWS)):
-        yield f"row {row + 1}", {"row": row, "inputs": {}}
-
-
 #: The endpoints, by view and name.
 ENDPOINTS = {
-    "shell": endpoints(job, keep, page, reload, views, state, stop, undo),
+    "shell": endpoints(job, keep, reload, views, state, stop, undo),
     **{name: functions for name, (_, functions) in VIEWS.items()},
 }
 
@@ -164,6 +136,7 @@ def application(session: Session, access: Access) -> Starlette:
         Route("/", _page),
         Route(ENTRANCE, _enter, methods=["POST"]),
         Route("/api/{view}/{name}", _answer, methods=["POST"]),
+        Route(PREVIEW + "{key}", _preview),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     if SHARED.is_dir():
@@ -177,6 +150,14 @@ def application(session: Session, access: Access) -> Starlette:
 
 async def _page(_request: Request) -> Response:
     return FileResponse(STATIC / "index.html")
+
+
+async def _preview(request: Request) -> Response:
+    """Return the page in one file that a key stands for, and forget it."""
+    content = request.app.state.session.previews.pop(request.path_params["key"], None)
+    if content is None:
+        return Response("This preview was opened before. Open it again in Share.", 404)
+    return Response(content, media_type="text/html")
 
 
 async def _enter(request: Request) -> Response:

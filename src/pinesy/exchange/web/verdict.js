@@ -277,8 +277,7 @@ class Analysis {
     if (this.outcome === "several") return remaining;
     if (this.outcome === "no_rule") return "undecided: no rule decides";
     const { set, rules } = this.clash;
-    const on = "";
-    return `contradiction: ${rulesText(set, rules)}${on}`;
+    return `contradiction: ${rulesText(set, rules)}`;
   }
 
   get because() {
@@ -511,13 +510,12 @@ class Analysis {
       if (!this.settingOf(input).degrees) return `It is not more certain because ${input.title} is near to where rules divide it.`;
       return `It is not more certain because ${input.title} is certain at ${shortDegree(certainty)} only.`;
     }
-    for (const { set, output, rules: numbers, holds } of [...this.chain].reverse()) {
+    for (const { set, rules: numbers, holds } of [...this.chain].reverse()) {
       const rule = numbers.find((number, i) => (holds[i] ? set.r : set.s)[number] >= second);
       if (rule === undefined) continue;
       const certain = shortDegree(this.certainty);
       if (this.scores) return `It is not more certain because the lead in points is certain at ${certain} only.`;
-      const on = output === this.attribute ? "" : ` on ${output.title}`;
-      return `It is not more certain because rule ${ruleNumber(set, rule + 1)}${on} is itself certain at ${certain}.`;
+      return `It is not more certain because rule ${ruleNumber(set, rule + 1)} is itself certain at ${certain}.`;
     }
     return "";
   }

@@ -1,56 +1,37 @@
-// Tables with heads that sort, and pages of long ones.
+// Controls that views share: pages of long lists, choices, fields, empty states.
 import { button, counted, fill, make } from "/shared/elements.js";
 
-/** Return a table: `heads` are texts or elements, `rows` lists of texts or elements. */
-export function table(caption, heads, rows, attributes = {}) {
+/** Return a table: `heads` are texts or elements, `rows` lists of cells (td). */
+export function table(heads, rows, attributes = {}) {
   const head = heads.map((one) => make("th", { scope: "col" }, one));
   return make(
-    "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-    make(
-      "table",
-      attributes,
-      make("caption", {}, caption),
-      make("thead", {}, make("tr", {}, ...head)),
-      make("tbody", {}, ...rows.map(line)),
-    ),
+    "table",
+    { class: "table", ...attributes },
+    make("thead", {}, make("tr", {}, head)),
+    make("tbody", {}, rows),
   );
-}
-
-const line = (cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
-
-/** Return the head of a column that can be sorted by; `state` is { sort, reversed }. */
-export function sortHead(text, sort, state, onSort) {
-  const chosen = state.sort === sort;
-  const arrow = chosen ? (state.reversed ? " ▲" : " ▼") : "";
-  const press = () => onSort(sort, chosen && !state.reversed);
-  const order = state.reversed ? "ascending" : "descending";
-  return make("th", { scope: "col", "aria-sort": chosen ? order : "none" }, button(text + arrow, press, { class: "link" }));
 }
 
 /** Buttons that turn the pages of something long: `turn(start)` is called with the first row. */
 export class Pager {
   constructor(count, turn) {
     Object.assign(this, { count, start: 0 });
-    this.before = button("Previous", () => turn(Math.max(0, this.start - count)));
-    this.after = button("Next", () => turn(this.start + count));
+    const press = (text, start) => button(text, () => turn(start()), { class: "btn tiny" });
+    this.before = press("Previous", () => Math.max(0, this.start - count));
+    this.after = press("Next", () => this.start + count);
     this.text = make("span", { "aria-live": "polite" });
     this.element = make("p", { class: "pager" }, this.before, this.text, this.after);
   }
 
-  show(start, shown, total) {
+  /** Say which rows are shown; `note` stands after it. */
+  show(start, shown, total, note = "") {
     this.start = start;
     const what = shown ? `${counted(start + 1)} to ${counted(start + shown)}` : "none";
-    fill(this.text, ` ${what} of ${counted(total)} `);
+    fill(this.text, `${what} of ${counted(total)}. ${note}`);
     this.before.disabled = start === 0;
     this.after.disabled = start + shown >= total;
-    this.element.hidden = total <= this.count;
+    this.before.hidden = this.after.hidden = total <= this.count;
   }
-}
-
-/** Return a share as text: 0.9667 is "96.7 %". */
-export function percent(share) {
-  return share === null ? "–" : `${(100 * share).toFixed(1)} %`;
 }
 
 /** Return a choice among values: [[value, text], ...]. */
@@ -59,9 +40,10 @@ export function choice(options, chosen, attributes = {}) {
   return make("select", attributes, options.map(option));
 }
 
-/** Return names to choose among. */
-export function named(names, chosen = null) {
-  return names.map((name) => make("option", { value: name, selected: name === chosen }, name));
+/** Return buttons of which one is pressed: [[value, text], ...]. */
+export function segments(label, options, chosen, onChoose) {
+  const one = ([value, text]) => button(text, () => onChoose(value), { "aria-pressed": String(value === chosen) });
+  return make("span", { class: "segments", role: "group", "aria-label": label }, options.map(one));
 }
 
 /** Return a box for each name, all of them checked. */
@@ -70,16 +52,40 @@ export function checks(names) {
   return names.map((name) => make("label", {}, box(name), ` ${name} `));
 }
 
-/** Return the names of the boxes in an element that are checked, or that are not. */
-export function namesChecked(element, wanted = true) {
-  const boxes = [...element.querySelectorAll("input")];
-  return boxes.filter((box) => box.checked === wanted).map((box) => box.value);
+/** Return the names of the boxes in an element that are checked. */
+export function namesChecked(element) {
+  return [...element.querySelectorAll("input:checked")].map((box) => box.value);
 }
-
-/** Return fields in a row. */
-export const fields = (...content) => make("p", { class: "fields" }, ...content);
 
 /** Return a labelled field. */
 export function field(text, input) {
-  return make("label", { class: "field" }, make("span", {}, text), input);
+  return make("label", { class: "choice-field" }, make("span", {}, text), input);
+}
+
+/** Return a card that says why there is nothing, and what to do. */
+export function empty(title, text, ...content) {
+  return make(
+    "section",
+    { class: "card", "aria-label": title },
+    make("div", { class: "empty" }, make("h2", {}, title), make("p", { class: "quiet" }, text), content),
+  );
+}
+
+/** Return what a view without data says, or null if there is data: `state` is that of the work. */
+export function missingData({ reading, rows, problem }, columns = []) {
+  if (problem) return empty("The data cannot be read", problem);
+  if (reading) return empty("The data is being read", `${counted(rows)} rows so far.`);
+  if (rows) return null;
+  return empty(
+    "No data yet",
+    "With a table of past cases you see how often the rules are right, which labels are suspicious, and get answers with a guarantee.",
+    make("p", { class: "small quiet" }, "Start the studio with a CSV, JSON Lines or Parquet file:"),
+    make("pre", {}, "pinesy studio RULES DATA"),
+    columns.length
+      ? [
+          make("p", { class: "small quiet" }, "One column for each input, and one with the true answer; an empty cell is unknown:"),
+          make("pre", {}, columns.join(",")),
+        ]
+      : null,
+  );
 }

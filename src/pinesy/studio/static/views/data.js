@@ -1,91 +1,125 @@
-import { button, counted, degreeText, fill, make } from "/shared/elements.js";
-import { curve } from "../curve.js";
+// The Data view: four figures, two plots, and rows that open in Ask.
+import { button, counted, fill, make } from "/shared/elements.js";
+import { bar, card, shortDegree } from "/shared/parts.js";
+import { chanceText, coveragePlot, percent, splitBar, surestPlot } from "../charts.js";
 import { FreshView } from "../fresh_view.js";
 import { JobLine } from "../jobs.js";
-import { Pager, choice, field, fields, named, percent, sortHead, table } from "../tables.js";
+import { Pager, choice, field, missingData, segments, table } from "../tables.js";
 
-const ROWS = 20;
+const ROWS = 10;
+/** The level that is shown first, or the highest below it. */
+const LEVEL = 0.95;
+const FILTERS = { all: "All", wrong: "Wrong", undecided: "Undecided", suspicious: "Suspicious label" };
 const METHODS = [
-  ["auto", "the rules, out of fold where they come from this data"],
-  ["given", "the rules as they are"],
-  ["exact", "exactly learned parameters, out of fold"],
-  ["counts", "counted parameters, out of fold"],
-  ["gradient", "fitted parameters, out of fold"],
-  ["induce", "rules induced again, out of fold"],
+  ["auto", "by the rules, without the row itself where they come from this data"],
+  ["given", "by the rules as they are"],
+  ["counts", "by counted certainties, without the row itself"],
+  ["exact", "by exactly learned certainties, without the row itself"],
+  ["gradient", "by fitted certainties, without the row itself"],
+  ["induce", "by rules induced again, without the row itself"],
 ];
+const SIGNS = {
+  right: ["certain", "✓", "right"],
+  wrong: ["conflict", "×", "wrong"],
+  undecided: ["undecided", "?", "undecided"],
+  contradiction: ["conflict", "!", "contradiction"],
+};
 
-/** How right the rules are on the data, and which rows are suspicious. */
 class DatasetView extends FreshView {
   constructor(place, studio) {
     super(place, studio, "data");
-    this.before = null;
-    this.order = { sort: "worst", reversed: false };
-    this.figuresJob = new JobLine(studio);
+    Object.assign(this, { filter: "all", level: LEVEL, figures: null, audit: null, attribute: null, method: "auto" });
+    this.job = new JobLine(studio);
     this.auditJob = new JobLine(studio);
     this.learnJob = new JobLine(studio);
-    this.write();
-  }
-
-  write() {
-    this.attributes = choice([], null, { onchange: () => this.studio.attempt(() => this.evaluate()) });
-    this.methods = choice(METHODS, "auto", { onchange: () => this.studio.attempt(() => this.audit()) });
-    this.note = make("p", { class: "quiet" });
-    this.figures = make("div", {});
-    this.edits = make("div", { class: "edits" });
-    this.rows = make("div", {});
-    this.verdict = make("p", { "aria-live": "polite" });
-    this.pager = new Pager(ROWS, (start) => this.studio.attempt(() => this.page(start)));
+    this.metrics = make("div", { class: "metrics" });
+    this.plots = make("div", { class: "plots" });
+    this.edits = make("div", {});
+    this.output = make("div", { class: "outputs" });
+    this.split = make("div", {});
+    this.filters = make("div", { class: "filters" });
+    this.rows = make("div", { class: "rows-frame", "aria-live": "polite" });
+    this.basis = make("p", { class: "small quiet" });
+    this.pager = new Pager(ROWS, (start) => studio.attempt(() => this.page(start)));
+    const judged = choice(METHODS, "auto", { onchange: () => this.judge(judged.value) });
     this.content = make(
       "div",
-      { hidden: true },
-      fields(field("Labels of", this.attributes)),
-      this.figuresJob.element,
-      this.figures,
-      make("h2", {}, "Suspicious labels"),
-      fields(field("Judged with", this.methods)),
-      this.auditJob.element,
-      this.verdict,
+      { class: "stack" },
+      this.output,
+      this.metrics,
+      this.plots,
+      card(
+        "Rows",
+        this.filters,
+        this.split,
+        this.rows,
+        this.pager.element,
+        this.job.element,
+        this.auditJob.element,
+        make("details", { class: "more" }, make("summary", {}, "How labels are judged"), field("Labels are judged", judged), this.basis),
+      ),
       this.edits,
-      this.learnJob.element,
-      this.rows,
-      this.pager.element,
     );
-    fill(this.place, this.note, this.content);
   }
 
   async load() {
     this.seen = this.key;
     this.stale = false;
-    const text = this.noteText(this.studio.state);
-    fill(this.note, text);
-    this.content.hidden = text !== "";
-    if (text) return;
-    const overview = await this.studio.ask("data/overview");
-    this.content.hidden = !overview.targets.length;
-    if (this.content.hidden) {
-      fill(this.note, "The data has no labels of what the rules conclude on.");
+    if (this.studio.dataFilter) this.filter = this.studio.dataFilter;
+    const nothing = missingData(this.studio.state);
+    if (nothing) {
+      fill(this.place, nothing);
       return;
     }
-    this.receive(overview);
-    this.before = null;
-    await Promise.all([this.evaluate(), this.audit()]);
+    this.busy(true);
+    this.receive(await this.studio.ask("data/overview"));
+    fill(this.place, this.content);
+    await this.refresh();
   }
 
-  /** Return why there is nothing to be seen; nothing if there is. */
-  noteText({ reading, rows, problem }) {
-    if (problem) return problem;
-    if (reading) return `The data is being read: ${counted(rows)} rows so far.`;
-    return rows ? "" : "There is no data. Start the studio with some: pinesy studio RULES DATA";
+  due() {
+    if (this.studio.dataFilter && !this.stale) {
+      this.filter = this.studio.dataFilter;
+      this.studio.dataFilter = null;
+      this.studio.attempt(() => this.page(0));
+    }
+    return this.stale;
   }
 
-  receive({ targets, edits }) {
+  busy(busy) {
+    this.content.setAttribute("aria-busy", String(busy));
+  }
+
+  receive({ outputs, targets, edits }) {
     this.values = new Map(targets.map(({ name, values }) => [name, values]));
-    this.graded = new Set(targets.filter(({ graded }) => graded).map(({ name }) => name));
-    const names = targets.map(({ name }) => name);
-    const best = names.findLast((name) => !this.graded.has(name)) ?? names.at(-1);
-    const kept = names.includes(this.attributes.value) ? this.attributes.value : best;
-    fill(this.attributes, named(names, kept));
+    this.labelled = targets.some(({ graded }) => !graded);
+    const names = outputs.map(({ name }) => name);
+    if (!names.includes(this.attribute)) this.attribute = null;
+    const pick = choice([["", "all answers together"], ...outputs.map(({ name, title }) => [name, title])], this.attribute ?? "", {
+      "aria-label": "answer",
+      onchange: () => {
+        this.attribute = pick.value || null;
+        this.studio.attempt(() => this.refresh());
+      },
+    });
+    fill(this.output, outputs.length > 1 ? field("Answers to", pick) : null);
+    this.output.hidden = outputs.length < 2;
     this.showEdits(edits);
+  }
+
+  /** Compute figures and rows for the rules and labels as they are, then look at the labels. */
+  async refresh() {
+    this.audit = null;
+    this.busy(true);
+    const figures = await this.run(this.job, "data/figures", { attribute: this.attribute });
+    if (!figures) return;
+    this.figures = figures;
+    if (!this.labelled || (this.filter !== "all" && !figures.counts[this.filter] && this.filter !== "suspicious")) this.filter = "all";
+    this.draw();
+    this.busy(false);
+    if (this.filter !== "suspicious") await this.page(0);
+    if (this.labelled) await this.judgeLabels();
+    this.studio.dataFilter = null;
   }
 
   /** Run a job and return what it found; nothing if it was stopped, or another took its place. */
@@ -95,149 +129,162 @@ class DatasetView extends FreshView {
     return last?.state === "done" ? last.result : undefined;
   }
 
+  judge(method) {
+    this.method = method;
+    return this.studio.attempt(() => this.judgeLabels());
+  }
+
+  async judgeLabels() {
+    this.audit = (await this.run(this.auditJob, "data/audit", { method: this.method })) ?? null;
+    if (this.audit) fill(this.basis, `${counted(this.audit.suspicious)} labels are suspicious, ${this.audit.basis}.`);
+    this.drawMetrics();
+    this.drawFilters();
+    if (this.filter === "suspicious") await this.page(0);
+  }
+
   // --- figures -----------------------------------------------------------------------------------
 
-  async evaluate() {
-    const attribute = this.attributes.value;
-    if (this.graded.has(attribute)) {
-      const text = `The labels of ${attribute} are distributions: no answer is the right one.`;
-      fill(this.figures, make("p", { class: "quiet" }, text));
-      return;
-    }
-    const found = await this.run(this.figuresJob, "data/evaluate", { attribute });
-    if (found) this.showFigures(found);
+  draw() {
+    this.drawMetrics();
+    this.drawPlots();
+    this.drawFilters();
+    fill(this.split, splitBar(this.figures.counts));
   }
 
-  showFigures(found) {
-    const same = this.before?.attribute === found.attribute;
-    const change = (key) => (same && this.before[key] !== found[key] ? `${percent(this.before[key])} → ` : "");
-    const cell = (key) => change(key) + percent(found[key]);
-    const text = "Share of right answers on the surest share of the samples";
-    const parts = [
-      table(
-        "Predictions",
-        ["samples", "right", "undecided", "contradictory", "mean risk"],
-        [[
-          counted(found.samples), cell("accuracy"), cell("undecided"), cell("contradictory"),
-          degreeText(found.area_under_risk_coverage),
-        ]],
-        { class: "figures" },
-      ),
-      make(
-        "figure",
-        {},
-        make("figcaption", {}, `${text}, from the surest one to all of them`),
-        curve(found.curve, text),
-      ),
-      ...this.coverageTable(found.coverage),
-      ...this.confusion(found),
-      table(
-        found.has_card ? "Lines of the score card" : "Rules that decide",
-        [found.has_card ? "holds" : "decides", "right", found.has_card ? "line" : "rule"],
-        found.rules.map((one) => [String(one.decides), percent(one.right / one.decides), make("code", {}, one.rule)]),
-      ),
-    ];
-    fill(this.figures, make("div", { class: "figures-frame" }, parts));
-    this.before = found;
+  get coverage() {
+    const { levels = [] } = this.figures.coverage;
+    return levels.find(({ level }) => level === this.level) ?? levels.findLast(({ level }) => level <= LEVEL) ?? levels[0] ?? null;
   }
 
-  coverageTable(coverage) {
-    if (!coverage) return [];
-    if (coverage.error) return [make("p", { class: "warning" }, coverage.error)];
-    const rows = coverage.rows.filter(({ scope }) => scope === "all");
-    const line = (row) => [
-      percent(row.level), percent(row.observed), `${percent(row.low)} to ${percent(row.high)}`,
-      degreeText(row.mean_size), percent(row.single),
-    ];
-    const heads = ["level", "observed", "95 % band", "mean size", "single answers"];
-    const verdict = make("p", { class: "quiet" }, coverage.verdict);
-    return [make("div", {}, table("Guaranteed and observed", heads, rows.map(line)), verdict)];
+  drawMetrics() {
+    const { counts, coverage } = this.figures;
+    const { right, decided, samples, undecided, contradiction } = counts;
+    const open = undecided + contradiction;
+    const asked = this.coverage;
+    const found = this.audit;
+    const press = () => this.choose("suspicious");
+    fill(
+      this.metrics,
+      counts.labelled
+        ? metric("Right, where decided", decided ? percent(right / decided) : "–", [`${counted(right)} of ${counted(decided)} answers`, chanceText(counts.rightRange)])
+        : metric("Right, where decided", "–", ["It takes rows with labels."]),
+      metric("Decided", percent(decided / samples), [
+        `${counted(decided)} of ${counted(samples)} rows`,
+        open ? `${counted(open)} stay undecided` : "",
+      ]),
+      asked
+        ? metric(`Covered, asked for ${percentLevel(asked.level)}`, percent(asked.observed), [chanceText([asked.low, asked.high]), `${percent(asked.single)} get a single answer`])
+        : metric("Covered", "–", [coverage.missing]),
+      this.labelled
+        ? metric("Suspicious labels", found ? counted(found.suspicious) : "…", ["labels that the rules contradict"], found?.suspicious ? press : null)
+        : metric("Suspicious labels", "–", ["It takes rows with labels."]),
+    );
   }
 
-  confusion({ values, confusion, confused }) {
-    if (confusion) {
-      const heads = ["true \\ predicted", ...values, "undecided"];
-      const cell = (count, at, i) => make("span", { class: at === i ? "" : count ? "wrong" : "quiet" }, String(count));
-      const rows = confusion.map((row, i) => [values[i], ...row.map((count, at) => cell(count, at, i))]);
-      return [table("True values by predicted ones", heads, rows, { class: "confusion" })];
-    }
-    const rows = confused.map((one) => [one.true, one.predicted, String(one.samples)]);
-    return [table("Most often confused", ["true", "predicted", "samples"], rows)];
+  drawPlots() {
+    const { counts, curve, coverage } = this.figures;
+    const levels = coverage.levels ?? [];
+    const shown = levels.filter(({ level }) => [0.8, 0.9, 0.95, 0.98].includes(level)).map(({ level }) => [level, percentLevel(level)]);
+    const pick = (level) => {
+      this.level = level;
+      this.drawMetrics();
+      this.drawPlots();
+      this.plots.querySelector('.segments [aria-pressed="true"]')?.focus();
+    };
+    const chance = "The thin bars are what chance allows; the promise is broken only where one lies below the dashed line.";
+    fill(
+      this.plots,
+      curve.length
+        ? card("Right among the surest rows", null, surestPlot(curve, counts), make("p", { class: "small quiet" }, "The surer rows should be right more often than all of them."))
+        : null,
+      levels.length
+        ? card(
+            "Asked for and got",
+            segments("level", shown, this.coverage.level, pick),
+            coveragePlot(levels, this.coverage.level),
+            make("p", { class: "small quiet" }, `${coverage.how[0].toUpperCase()}${coverage.how.slice(1)}. ${chance}`),
+          )
+        : null,
+    );
+    this.plots.hidden = !this.plots.children.length;
   }
 
   // --- rows --------------------------------------------------------------------------------------
 
-  async audit() {
-    const found = await this.run(this.auditJob, "data/audit", { method: this.methods.value });
-    if (!found) return;
-    fill(
-      this.verdict,
-      `${counted(found.suspicious)} suspicious ${found.suspicious === 1 ? "label" : "labels"} ` +
-        `(${counted(found.impossible)} impossible) in ${counted(found.samples)} rows, ${found.basis}.`,
-    );
-    await this.page(0);
+  drawFilters() {
+    const { counts } = this.figures;
+    const numbers = {
+      all: counts.samples,
+      wrong: counts.wrong,
+      undecided: counts.undecided + counts.contradiction,
+      suspicious: this.audit?.suspicious ?? (this.labelled ? null : 0),
+    };
+    const one = ([name, text]) =>
+      button([text, make("b", {}, numbers[name] === null ? "…" : counted(numbers[name]))], () => this.choose(name), {
+        class: "filter",
+        "aria-pressed": String(name === this.filter),
+        disabled: numbers[name] === null,
+        "data-filter": name,
+      });
+    fill(this.filters, Object.entries(FILTERS).filter(([name]) => name === "all" || numbers[name] !== 0).map(one));
+  }
+
+  choose(filter) {
+    this.filter = filter;
+    this.drawFilters();
+    this.filters.querySelector('[aria-pressed="true"]')?.focus();
+    return this.studio.attempt(() => this.page(0));
   }
 
   async page(start) {
-    const asked = { method: this.methods.value, ...this.order, start, count: ROWS };
+    const asked = { attribute: this.attribute, filter: this.filter, method: this.method, start, count: ROWS };
     const { rows, total } = await this.studio.ask("data/page", asked);
-    fill(this.rows, this.rowTable(rows));
-    this.pager.show(start, rows.length, total);
+    const images = rows.some((row) => Object.keys(row.images).length);
+    const heads = [images ? "Images" : "Row", images ? "Row" : "What is known", this.labelled ? "Label" : "", "Answer, certain", "", "Why look at it"];
+    fill(this.rows, table(heads, rows.map((row) => this.line(row, images)), { class: "table rows" }));
+    this.drawFilters();
+    this.pager.show(start, rows.length, total, "A row opens in Ask.");
+    this.place.dataset.shown = `${this.filter} ${start}`;
   }
 
-  async sort(sort, reversed) {
-    this.order = { sort, reversed };
-    await this.page(0);
-    this.rows.querySelector('[aria-sort="ascending"] button, [aria-sort="descending"] button')?.focus();
-  }
-
-  rowTable(rows) {
-    const head = (text, sort) =>
-      sortHead(text, sort, this.order, (...how) => this.studio.attempt(() => this.sort(...how)));
-    const sorted = [["row", "row"], ["suspicion", "suspicion"], ["distance", "nabla"], ["label", "label"]];
-    const filled = table("Rows", [], rows.map((row) => this.cells(row)), { class: "rows-table" });
-    const heads = [
-      head("worst first", "worst"),
-      ...sorted.map(([text, sort]) => head(text, sort)),
-      ...["more possible", "why"].map((text) => make("th", { scope: "col" }, text)),
+  line(row, images) {
+    const name = Object.values(row.ids).join(" ") || `row ${row.row + 1}`;
+    const open = () => this.open(row.row);
+    const title = button(name, open, { class: "link strong", title: `line ${row.line}`, "aria-label": `Open ${name} in Ask` });
+    const thumbs = Object.entries(row.images).flatMap(([input, src], i) => [i ? " " : "", make("img", { src, alt: input, class: "ink" })]);
+    const isDecided = !["undecided", "contradiction"].includes(row.state);
+    const look = { undecided: "undecided", contradiction: "conflict" }[row.state] ?? "";
+    const cells = [
+      images ? make("td", { class: "images" }, thumbs) : make("td", {}, title),
+      images ? make("td", {}, title) : make("td", { class: "wide quiet" }, row.known),
+      make("td", { class: "label" }, row.label === null ? "" : [make("span", { class: "small quiet phone" }, "label "), this.label(row, name)]),
+      make(
+        "td",
+        { class: "wide" },
+        make("span", { class: "answer-cell" }, make("span", {}, row.answer), bar(1, row.certainty, look), make("span", { class: "quiet" }, isDecided ? shortDegree(row.certainty) : "")),
+      ),
+      make("td", { class: "state" }, row.state in SIGNS ? sign(...SIGNS[row.state]) : ""),
+      make("td", { class: "wide small quiet", title: row.reason ?? null }, row.remark),
     ];
-    fill(filled.querySelector("thead tr"), ...heads);
-    return filled;
+    const press = (event) => event.target.closest("select, button") || open();
+    return make("tr", { onclick: press }, cells);
   }
 
-  cells(row) {
-    const name = [String(row.row + 1), ...Object.values(row.ids)].join(" · ");
-    const open = button("Open", () => this.open(row.row), { "aria-label": `Open row ${row.row + 1}` });
-    const images = Object.entries(row.images).map(([name, src]) => make("img", { src, alt: name }));
-    return [
-      make("span", { class: "thumbs" }, open, ...images),
-      make("span", { title: `line ${row.line}` }, name),
-      degreeText(row.suspicion),
-      degreeText(row.nabla),
-      this.labelChoice(row),
-      row.suspicious ? row.best : "",
-      row.reason ?? "",
-    ];
+  label(row, name) {
+    if (row.place === null) return make("b", {}, row.label);
+    const options = this.values.get(row.attribute).map((text, place) => [place, text]);
+    const select = choice(options, row.place, {
+      class: "label-choice",
+      "aria-label": `label of ${name}`,
+      onchange: () => this.studio.attempt(() => this.relabel(row, Number(select.value))),
+    });
+    return select;
   }
 
-  labelChoice(row) {
-    if (row.place === null) return `${row.attribute}: ${row.label}`;
-    const values = this.values.get(row.attribute);
-    const select = choice(
-      values.map((text, place) => [place, text]),
-      row.place,
-      {
-        "aria-label": `${row.attribute} of row ${row.row + 1}`,
-        onchange: () => this.studio.attempt(() => this.relabel(row, Number(select.value))),
-      },
-    );
-    return make("span", {}, `${row.attribute} `, select);
-  }
-
-  /** Look at a row in the view of samples. */
+  /** Look at a row in Ask. */
   open(row) {
     this.studio.setSample({ row, inputs: {} });
-    this.studio.go("sample");
+    this.studio.go("ask");
   }
 
   // --- labels ------------------------------------------------------------------------------------
@@ -250,45 +297,59 @@ class DatasetView extends FreshView {
   /** Show what follows from other labels, on the page that is seen. */
   async follow() {
     const { start } = this.pager;
-    await Promise.all([this.evaluate(), this.audit()]);
-    await this.page(start);
+    await this.refresh();
+    if (start) await this.page(start);
   }
 
   showEdits(edits) {
     if (!edits.length) return fill(this.edits);
     const line = ({ row, line: at, attribute, was, now }) =>
-      make("li", {}, `row ${row + 1} (line ${at}): ${attribute} ${was} → ${now}`);
+      make("li", {}, `row ${counted(row + 1)} (line ${counted(at)}): ${attribute} ${was} → ${now}`);
     const undo = async () => {
       this.receive(await this.studio.ask("data/undo_label"));
       await this.follow();
     };
-    const attempt = (text, action) => button(text, () => this.studio.attempt(action));
+    const attempt = (text, action) => button(text, () => this.studio.attempt(action), { class: "btn" });
     this.consequences = make("div", { "aria-live": "polite" });
     return fill(
       this.edits,
-      make("h2", {}, "Changed labels"),
-      make("p", { class: "quiet" }, "They count for figures, audit and learning here. The file stays as it is."),
-      make("ul", {}, ...edits.slice(-20).map(line)),
-      attempt("Undo the last change", undo),
-      attempt("What would learning change?", () => this.consider()),
-      this.consequences,
+      card(
+        "Changed labels",
+        null,
+        make("p", { class: "quiet" }, "They count for all figures here and in Learn. The file stays as it is."),
+        make("ul", { class: "plain-list" }, edits.slice(-20).map(line)),
+        make("div", { class: "tools" }, attempt("Undo the last change", undo), attempt("What would learning change?", () => this.consider())),
+        this.learnJob.element,
+        this.consequences,
+      ),
     );
   }
 
   async consider() {
-    const method = ["auto", "given", "induce"].includes(this.methods.value) ? "exact" : this.methods.value;
-    const place = this.consequences;
-    const found = await this.run(this.learnJob, "data/consequences", { method });
-    if (!found) return fill(place, "Learning was stopped.");
-    const pair = ([s, r]) => `s ${degreeText(s)}, r ${degreeText(r)}`;
-    const rows = found.rows.map((row) => [row.set, make("code", {}, row.text), pair(row.before), pair(row.after)]);
-    const text = `Learning (${method}) gives other parameters to ${found.changed} of ${found.rules} rules.`;
-    return fill(
-      place,
-      make("p", {}, text),
-      rows.length ? table("Parameters", ["set", "rule", "with the file's labels", "with these"], rows) : null,
-    );
+    const host = this.consequences;
+    const found = await this.run(this.learnJob, "data/consequences", { method: "counts" });
+    if (!found) return fill(host, "Learning was stopped.");
+    const text = `Learning gives another certainty to ${found.changed} of ${found.rules} rules.`;
+    const line = ({ number, premise, conclusion, before, after }) =>
+      make("li", { class: "rule" }, make("span", { class: "number" }, number), `${premise} → ${conclusion}: certain ${shortDegree(1 - before[1])} → ${shortDegree(1 - after[1])}`);
+    return fill(host, make("p", {}, text), make("ul", { class: "plain-list" }, found.rows.map(line)));
   }
+}
+
+const percentLevel = (level) => `${Number((100 * level).toFixed(1))} %`;
+
+/** Return a figure: what, how much, of how many. */
+function metric(label, figure, notes, onPress = null) {
+  const parts = [
+    make("span", { class: "label" }, label),
+    make("span", { class: "figure" }, figure),
+    make("span", { class: "note" }, notes.filter(Boolean).join("; ")),
+  ];
+  return onPress ? button(parts, onPress, { class: "card metric alert" }) : make("div", { class: "card metric" }, parts);
+}
+
+function sign(kind, mark, word) {
+  return make("span", { class: "mark" }, make("span", { class: `sign ${kind}`, "aria-hidden": "true" }, mark), word);
 }
 
 /** Fill the view. */
