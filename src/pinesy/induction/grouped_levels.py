@@ -24,7 +24,7 @@ MAX_LEVELS = 20
 #: Rows of the overall share that are added to those of a level.
 SMOOTHING = 20.0
 #: Groups of levels, and folds of rows.
-MAX_GROUPS, FOLDS = 64, 5
+MAX_GROUPS, FOLDS = 64, 10
 
 
 def is_grouped(column: TableColumn) -> bool:

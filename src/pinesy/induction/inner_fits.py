@@ -22,9 +22,9 @@ from pinesy.induction.induction_settings import InductionSettings
 from pinesy.induction.rule_selector import (
     RuleSelector,
     WeightedRules,
-    class_scores,
+    log_shares,
     refit,
-    shrunk_class_scores,
+    shrunk_log_shares,
 )
 from pinesy.induction.training_table import IntArray
 
@@ -73,8 +73,8 @@ def choose_rules(
             scale = best_scale([rules], table, [(train, test)]).scale
         rules = refit(rules, table, best.ridge)
     if scale == 0.0:
-        return replace(rules.take(np.zeros(0, dtype=np.int64)), prior=shrunk_class_scores(table))
-    return scaled(rules, class_scores(table), scale)
+        return replace(rules.take(np.zeros(0, dtype=np.int64)), prior=shrunk_log_shares(table))
+    return scaled(rules, log_shares(table), scale)
 
 
 def compare_costs(
@@ -130,7 +130,7 @@ def best_scale(fits: list[WeightedRules], table: BinnedTable, folds: list[Fold])
     """Return how good rules are on the rows that they were not fitted to, and the best scale."""
     parts = []
     for rules, (train, test) in zip(fits, folds, strict=True):
-        base, judged = class_scores(table.take(train)), table.take(test)
+        base, judged = log_shares(table.take(train)), table.take(test)
         change = rules.scores(judged) - base
         losses = [log_losses(base + scale * change, judged.labels) for scale in SCALES]
         parts.append(judged.sample_weight[:, None] * np.column_stack(losses))

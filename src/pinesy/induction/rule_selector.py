@@ -78,7 +78,7 @@ class WeightFit:
     def __init__(self, table: BinnedTable, ridge: float) -> None:
         self._table, self._ridge = table, ridge
         n, k = len(table.labels), table.n_classes
-        self.prior = class_scores(table)
+        self.prior = log_shares(table)
         self.odds = np.tile(np.exp(self.prior), (n, 1))
         # The rows of all rules, one after the other; of those that give the prior first.
         self._starts = [i * n for i in range(k + 1)]
@@ -131,20 +131,20 @@ class WeightFit:
         return rules.take(np.flatnonzero(self.weights > 0.0))
 
 
-def class_scores(table: BinnedTable) -> FloatArray:
+def log_shares(table: BinnedTable) -> FloatArray:
     """Return the logarithms of the shares of the classes, each counted half a row more."""
     counts = np.bincount(table.labels, weights=table.sample_weight, minlength=table.n_classes) + 0.5
     return np.asarray(np.log(counts / counts.sum()))
 
 
-def shrunk_class_scores(table: BinnedTable) -> FloatArray:
+def shrunk_log_shares(table: BinnedTable) -> FloatArray:
     """Return the logarithms of the shares of the classes, pulled to equal shares.
 
     The factor is James and Stein's, and `LEAST_FACTOR` where shares differ by no more than those of
     so many rows from equal classes may (two standard errors, of two classes). Without it the larger
     class of few rows is taken for larger than it is.
     """
-    shares, equal = np.exp(class_scores(table)), 1.0 / table.n_classes
+    shares, equal = np.exp(log_shares(table)), 1.0 / table.n_classes
     total, squares = table.sample_weight.sum(), (table.sample_weight**2).sum()
     by_chance = (1.0 - equal) * squares / max(total**2, 1e-9)
     ratio = ((shares - equal) ** 2).sum() / max(by_chance, 1e-9)
