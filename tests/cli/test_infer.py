@@ -400,7 +400,7 @@ def test_results_that_are_not_decided_say_why(pinesy: Run, tmp_path: Path) -> No
         "undecided: no rule decides",
     ]
     assert found[0]["decision"]["best_values"] == ["approve", "review"]
-    assert found[1]["letter"]["verdict"] == "contradiction: rules 1 and 2 on decision"
+    assert found[1]["letter"]["verdict"] == "contradiction: rules 1 and 2"
     explained = library.explain(library.load(rules), {"income": "high", "debt": "yes"}, "letter")
     assert found[1]["letter"]["verdict"] == explained.verdict
     table = pinesy("infer", rules, data, "--format", "table").stdout

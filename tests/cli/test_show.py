@@ -27,7 +27,7 @@ def test_the_survey(pinesy: Run, rules: Path) -> None:
     assert re.search(r"pair +intermediate +16 +\{\(0, 0\), \(0, 1\), ", result.stdout)
     assert "(1, 3), ... 8 more (--all)}" in " ".join(result.stdout.split())
     assert re.search(r'size +output +2 +\{small, "rather large"\}', result.stdout)
-    assert "3  if pair where left + right == 2 then total in {2} [s=0.1, r=0]\n" in result.stdout
+    assert "11  if pair where left + right == 2 then total in {2} [s=0.1, r=0]\n" in result.stdout
     assert "partition" not in result.stdout
     assert "matrix" not in result.stdout
 
@@ -71,7 +71,7 @@ def test_the_paper_s_example_of_a_partition_and_matrix(pinesy: Run, tmp_path: Pa
 
 def test_one_set_is_shown_whole(pinesy: Run, rules: Path) -> None:
     told = pinesy("show", rules, "--set", "size").stdout
-    assert "1  iff pair where left + right <= 3 then size in {small}\n" in told
+    assert "16  iff pair where left + right <= 3 then size in {small}\n" in told
     assert "partition of size" in told
     assert "[s_1   1]\n[  1 r_1]\n" in told
 

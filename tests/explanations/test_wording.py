@@ -44,14 +44,15 @@ def test_blood_glucose() -> None:
 
 def test_addition() -> None:
     lines = explain(ADDITION, SAMPLE, "y_1").text(limit=3).split("\n")
+    number = ADDITION.rule_number
     assert lines[-4:] == [
         "It is possible at 0.8 that y_1 is 7, because it is possible at 0.8 that a_1 is 3, a_3 is "
-        "4 and w_2 is 0 (rule 8); and because it is certain at 0.2 that c_1 is not (3, 4, 0) "
-        "(rule 9).",
+        f"4 and w_2 is 0 (rule {number('y_1', 7)}); and because it is certain at 0.2 that c_1 is "
+        f"not (3, 4, 0) (rule {number('y_1', 8)}).",
         "  - It is possible at 0.8 that a_1 is 3, a_3 is 4 and w_2 is 0, because it is possible "
-        "at 0.8 that w_2 is 0 (rule 21).",
+        f"at 0.8 that w_2 is 0 (rule {number('c_1', 20)}).",
         "    - It is possible at 0.8 that w_2 is 0, because it is certain at 0.2 that c_2 is not "
-        "(5, 1) (rule 1).",
+        f"(5, 1) (rule {number('w_2', 0)}).",
         "      - It is possible at 0.8 that a_2 is 5 and a_4 is 1, because it is possible at 0.8 "
         "that a_4 is 1 (rule 12); and because it is certain at 0.2 that a_4 is not 1 (rule 18).",
     ]
@@ -181,8 +182,9 @@ def test_a_sudoku() -> None:
         for j in range(4)
     }
     evidence["a_1_1"] = {1: 1.0, 0: 0.4}
+    rules = sudoku(4)
     text = explain(
-        sudoku(4), evidence, labels={"c": Label("the grid", values={0: "wrong", 1: "right"})}
+        rules, evidence, labels={"c": Label("the grid", values={0: "wrong", 1: "right"})}
     )
     first, *_, last = str(text).split("\n")
     assert first == (
@@ -191,9 +193,10 @@ def test_a_sudoku() -> None:
         "0.95 that a_3_4 != a_4_3, a_3_3 != a_4_4, a_3_2 != a_4_1, a_3_1 != a_4_2, a_1_4 != a_2_3 "
         "and 49 more of the 54 propositions, all certain at 0.95."
     )
+    first_number = rules.rule_number("b_1_1_3_1", 0)
     assert last.endswith(
-        "because it is possible at 0.4 that a_1_1 is 0 (rule 449); and because it is certain at "
-        "0.6 that a_1_1 is not 0 (rule 3)."
+        f"because it is possible at 0.4 that a_1_1 is 0 (rule {first_number}); and because it is "
+        f"certain at 0.6 that a_1_1 is not 0 (rule {first_number + 2})."
     )
 
 

@@ -123,8 +123,8 @@ def test_counts_and_clashes_of_random_rules(cascade: Cascade, data: st.DataObjec
     assert bool(found.clashes) == lost
     event(f"contradictory: {lost}")
     for clash in found.clashes:
-        rules = cascade[clash.name].rules
-        alone = RuleSet([rules[number - 1] for number in clash.rules])
+        rules, first = cascade[clash.name].rules, cascade.rule_number(clash.name, 0)
+        alone = RuleSet([rules[number - first] for number in clash.rules])
         behind = cascade.trace({name: rows[clash.row] for name, rows in evidence.items()})
         sees = {
             a.name: behind[a] if a.name in behind else evidence[a.name][clash.row]

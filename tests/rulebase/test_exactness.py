@@ -90,8 +90,9 @@ def test_a_note_on_one_attribute_is_right(data: st.DataObject) -> None:
     places = chain.from_iterable(combinations(range(n), k) for k in range(1, n + 1))
     sets = np.array([[float(i in chosen) for i in range(n)] for chosen in places])
     found = rules.infer({"x": sets}).degrees.tolist()
-    exact = [projection(Cascade(rules), {"x": pi}, rules.output) for pi in sets]
-    noted = bool(list(upper_bounds([rules])))
+    cascade = Cascade(rules)
+    exact = [projection(cascade, {"x": pi}, rules.output) for pi in sets]
+    noted = bool(list(upper_bounds([rules], cascade.rule_number)))
     event(f"noted: {noted}")
     assert noted == (found != exact)
 
@@ -143,7 +144,7 @@ def test_paths_that_nested_subsets_meet_on_are_exact() -> None:
         "attribute a in {0, 1} attribute b in {0, 1} attribute c in {low, high}"
         " if a in {1} or b in {1} then c in {high} if not (a in {1} or b in {1}) then c in {low}"
     )
-    assert list(upper_bounds(rules.order)) == []
+    assert list(upper_bounds(rules.order, rules.rule_number)) == []
 
 
 X, Y, Z = (Attribute(name, range(4)) for name in "xyz")
@@ -167,7 +168,8 @@ def test_pairing_and_function_rules_are_exact(cascade: Cascade) -> None:
 
 
 def test_sudoku_uses_cells_along_several_paths() -> None:
-    [(name, reason)] = upper_bounds(sudoku(4).order)
+    rules = sudoku(4)
+    [(name, reason)] = upper_bounds(rules.order, rules.rule_number)
     assert name == "c"
     assert "'a_4_4' leads to it along several paths, a_4_4 -> b_" in reason
     assert "(and 15 more attributes do)" in reason
@@ -175,7 +177,6 @@ def test_sudoku_uses_cells_along_several_paths() -> None:
 
 def test_what_is_too_large_is_not_called_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pinesy.rulebase.exactness.LOOK_LIMIT", 3)
-    [(_name, reason)] = upper_bounds(
-        [RuleSet([Iff(A.isin({i})).then(B.isin({0})) for i in range(3)])]
-    )
+    rules = Cascade(RuleSet([Iff(A.isin({i})).then(B.isin({0})) for i in range(3)]))
+    [(_name, reason)] = upper_bounds(rules.order, rules.rule_number)
     assert "too many cells and rules" in reason

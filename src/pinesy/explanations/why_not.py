@@ -63,7 +63,7 @@ def why_not(
     >>> sees = {"a_1": antipignistic({3: 0.8, 8: 0.2}), "a_2": antipignistic({4: 0.9, 9: 0.1})}
     >>> print(why_not(addition(1), sees, 2, "y_1"))  # doctest: +ELLIPSIS
     y_1 = 2 has possibility 0.4; the highest is 1, of 7
-      y_1 = 2 is possible at 0.4 at most, because of rule 3 (iff ... then y_1 in {2}): ...
+      y_1 = 2 is possible at 0.4 at most, because of rule 24 (iff ... then y_1 in {2}): ...
       a_1 = 8 has possibility 0.4
     if a_1 were read as 8 rather than 3 (possibility 0.4 -> 1), y_1 would be 2
     """

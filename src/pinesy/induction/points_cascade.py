@@ -312,6 +312,15 @@ def score_card(
             strict=True,
         )
     ]
+    merged: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for entry in entries:  # levels of two values give the same line twice
+        value, points, premise, undetermined, support, precision, weight, text = entry
+        _, before, _, before_undetermined, *_, before_weight, _ = merged.get(
+            (value, premise), (value, 0, premise, 0, support, precision, 0.0, text)
+        )
+        sums = (before + points, premise, before_undetermined + undetermined)
+        merged[value, premise] = (value, *sums, support, precision, before_weight + weight, text)
+    entries = list(merged.values())
     strong = int(model.points.sum() + model.prior.max()) + 1
     for rule in user_rules:
         for label, value in enumerate(output.domain):
