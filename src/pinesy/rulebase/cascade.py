@@ -364,8 +364,8 @@ class Cascade:
         rows = evidence_rows(self, evidence, program.inputs)
         checked_targets = read_targets(by_output, known, rows.n, is_batch=rows.is_batch)
         return report.on(
-            check_data(self.order, rows, program, tracer, checked_targets, self.rule_number),
             self,
+            check_data(self.order, rows, program, tracer, checked_targets, self.rule_number),
             lines,
         )
 

@@ -83,7 +83,7 @@ class Report:
     data: DataCheck | None = None
 
     def on(
-        self, data: DataCheck, rules: "NumberedRules", lines: Sequence[int] | None = None
+        self, rules: "NumberedRules", data: DataCheck, lines: Sequence[int] | None = None
     ) -> "Report":
         """Return the report with results on samples; rules that clash become warnings."""
         findings = []
