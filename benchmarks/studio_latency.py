@@ -1,8 +1,8 @@
 """How soon the studio is there, and how soon a slider's move is seen: in a real browser.
 
 ``python benchmarks/studio_latency.py`` prints the time from the command to the first paint, and
-from a move of a slider to the verdict that follow (the change of the input, the request, inference of
-all attributes, the answer, the bars), for Addition-4 and Sudoku 9x9; beside it the server's part.
+from a move of a slider to the verdict that follows (the change of the input, the request, the
+answer, the page), for Addition-4 and Sudoku 9x9; beside it the server's part.
 """
 
 import argparse
