@@ -1,4 +1,4 @@
-"""What speaks against a value: its facts and rules are enough to limit it, its change decides on it."""
+"""What speaks against a value: the inputs that are named limit it as all inputs do."""
 
 from typing import Any
 
