@@ -3,6 +3,7 @@
 import csv
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from pinesy.samples import Batch
 T = TypeVar("T")
 #: The first characters of cells that a spreadsheet runs as formulas.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+#: Characters of a line on the screen, so that it fits the smallest usual terminal.
+WIDTH = 80
 #: Samples that a table shows without --all.
 MAX_SHOWN = 20
 
@@ -47,6 +50,20 @@ class Screen(Console):
 def say(text: object = "") -> None:
     """Print a line, with escaped control characters."""
     typer.echo(printable(str(text)))
+
+
+def say_wrapped(text: str, *, before: bool = False, indent: int = 0) -> None:
+    """Print a text in lines of at most `WIDTH` characters.
+
+    Parameters
+    ----------
+    before : whether to print an empty line before it
+    indent : of all lines but the first
+    """
+    lines = textwrap.wrap(
+        printable(text), WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False
+    )
+    typer.echo("\n" * before + "\n".join(lines))
 
 
 @contextmanager

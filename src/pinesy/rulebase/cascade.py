@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, cast, overload, runtime_checkable
 
@@ -14,7 +15,8 @@ from pinesy.evidence.evidence_form import Evidence, Transform, evidence_rows
 from pinesy.evidence.targets import named_targets, read_targets
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.cascade_worlds import check_options, infer_cascade
-from pinesy.rulebase.check import Report, check
+from pinesy.rulebase.check import check
+from pinesy.rulebase.check_report import Report
 from pinesy.rulebase.clashes import check_data
 from pinesy.rulebase.renaming import expand_indices, rename_sets
 from pinesy.rulebase.rule_set import RuleSet, declaration_order, topological_order
@@ -308,7 +310,10 @@ class Cascade:
             correct results
         lines : the line numbers of the samples, for messages; by default their rows from 0
         """
-        report = check(self.order, self._attributes, self.compile().code)
+        names = [s.output.name for s in self.stated]
+        numbers = accumulate(map(len, self.stated[:-1]), initial=1)
+        first_numbers = dict(zip(names, numbers, strict=True))
+        report = check(self.order, first_numbers, self._attributes, self.inputs, self.compile())
         if evidence is None:
             return report
         known = {s.output.name: s.output for s in self.order}
@@ -318,9 +323,8 @@ class Cascade:
         tracer = self.compile(known, trace=True)
         rows = evidence_rows(self, evidence, program.inputs)
         checked_targets = read_targets(by_output, known, rows.n, is_batch=rows.is_batch)
-        return report.on(
-            check_data(self.order, rows, program, tracer, checked_targets), self.sets, lines
-        )
+        results = check_data(self.order, rows, program, tracer, checked_targets)
+        return report.on(results, lines)
 
     def __getstate__(self) -> dict[str, Any]:
         return state_without_cache(self)
