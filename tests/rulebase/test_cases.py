@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pinesy import Attribute, Cascade, If, RuleSet, parse, verdict
 from pinesy.problems import addition
-from pinesy.rulebase import cases, check
+from pinesy.rulebase import cases
 from pinesy.rulebase.cases import number_between
 from pinesy.rulebase.check_report import Finding
 from strategies import cascades
@@ -100,9 +100,11 @@ def test_a_rule_whose_premise_is_never_certain_never_decides() -> None:
     assert finding.text == "Rule 5 never decides: it is never certain that risk is medium."
 
 
-@pytest.mark.parametrize("limit", ["MAX_CASES", "MAX_INSTRUCTIONS"])
-def test_of_many_cases_some_are_tried(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, limit, 20)
+@pytest.mark.parametrize(("limit", "value"), [("MAX_CASES", 20), ("MAX_STEPS", 1000)])
+def test_of_many_cases_some_are_tried(
+    limit: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cases, limit, value)
     [contradiction], [gap] = found(LOAN, "contradiction"), found(LOAN, "gap")
     assert contradiction.rules == (1, 3)
     assert contradiction.case is not None
@@ -121,7 +123,7 @@ def test_pairs_that_rules_before_them_exclude_have_no_case(monkeypatch: pytest.M
         if c == 1 then d == 0
     """)
     assert found(rules, "contradiction") == []
-    monkeypatch.setattr(check, "MAX_CASES", 0)
+    monkeypatch.setattr(cases, "MAX_CASES", 1)
     [finding] = found(rules, "contradiction")
     assert finding.case is None
     assert finding.text.startswith("Rules 3 and 4 may contradict each other")

@@ -23,10 +23,10 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.partition import partition_of
 from pinesy.rules.propositions import Proposition
 
-#: Cases that are tried, at most, and instructions that they may take (a second or less).
-MAX_CASES, MAX_INSTRUCTIONS = 100_000, 10**8
-#: Cases of a block.
-BLOCK = 4096
+#: Cases that are tried, at most, and steps that they may take (a second or less).
+MAX_CASES, MAX_STEPS = 100_000, 10**8
+#: Cases of a block, and numbers that it may have (8 MB).
+BLOCK, BLOCK_NUMBERS = 4096, 10**6
 #: Boxes of gaps that are found for an output, at most.
 MAX_GAPS = 3
 
@@ -72,11 +72,12 @@ class CaseGrid:
                 rows[np.arange(len(rows)), start + values[cell]] = 1.0
         return rows
 
-    def blocks(self) -> Iterator[tuple[int, list[Indices]]]:
+    def blocks(self, program: Program) -> Iterator[tuple[int, list[Indices]]]:
         """Yield all cases in blocks: the number of the first, and the cell of each input."""
-        for start in range(0, self.size, BLOCK):
+        size = max(1, min(BLOCK, BLOCK_NUMBERS // _columns(program)))
+        for start in range(0, self.size, size):
             check_stop()
-            numbers = np.arange(start, min(self.size, start + BLOCK))
+            numbers = np.arange(start, min(self.size, start + size))
             yield start, list(np.unravel_index(numbers, self.shape))
 
     def cells_in(self, masks: Mapping[str, int]) -> list[Indices]:
@@ -120,6 +121,16 @@ class CaseGrid:
             a.name: _plain_value(a, int(values[cell]))
             for a, values, cell in zip(self.inputs, self._first_values, cells, strict=True)
         }
+
+
+def max_cases(program: Program) -> int:
+    """Return how many cases may be tried with a program."""
+    return min(MAX_CASES, MAX_STEPS // (len(program.code.ops) + _columns(program)))
+
+
+def _columns(program: Program) -> int:
+    """Return how many numbers go into a program and come out of it for a case."""
+    return max(1, program.code.n_inputs + program.code.n_outputs)
 
 
 def _plain_value(attribute: Attribute, index: int) -> Hashable:
@@ -226,7 +237,7 @@ def _coherent_cases(trace: Trace) -> BoolArray:
 
 def _traces(grid: CaseGrid, tracer: Program) -> Iterator[tuple[int, Trace]]:
     """Infer all cases in blocks; yield the number of the first case, and the results."""
-    for start, cells in grid.blocks():
+    for start, cells in grid.blocks(tracer):
         trace = tracer.result(tracer.run(grid.rows(cells, tracer)))
         assert isinstance(trace, Trace)
         yield start, trace
@@ -246,8 +257,8 @@ def gap_boxes(grid: CaseGrid, is_gap: BoolArray) -> Iterator[tuple[int, list[Ind
 
 def random_gap(grid: CaseGrid, output: Attribute, program: Program) -> dict[str, Any] | None:
     """Return a random case in which every value of an output is fully possible, if there is one."""
-    count = max(1, min(BLOCK, MAX_INSTRUCTIONS // (1 + len(program.code.ops))))
-    cells = _random_cells(grid.shape, count)
+    count = min(BLOCK, max_cases(program), BLOCK_NUMBERS // _columns(program))
+    cells = _random_cells(grid.shape, max(1, count))
     results = program.result(program.run(grid.rows(cells, program)))
     gaps = np.flatnonzero(results[output].outcome == "no_rule")
     return None if len(gaps) == 0 else grid.evidence([int(cell[gaps[0]]) for cell in cells])
@@ -260,7 +271,7 @@ def _random_cells(sizes: Sequence[int], count: int) -> list[Indices]:
 
 
 def case_of_rules(
-    grid: CaseGrid, rule_sets: Sequence[RuleSet], rules: Sequence[int], max_cases: int
+    grid: CaseGrid, rule_sets: Sequence[RuleSet], rules: Sequence[int]
 ) -> dict[str, Any] | None:
     """Return a case in which the premises of some rules are certain, if one is found.
 
@@ -268,7 +279,6 @@ def case_of_rules(
     ----------
     rule_sets : that the rules depend on, in an order of inference; they are of the last one
     rules : their indices
-    max_cases : to be tried, at most
     """
     last = rule_sets[-1]
     masks: dict[str, int] = {}
@@ -283,13 +293,14 @@ def case_of_rules(
     sizes = [len(choice) for choice in choices]
     if not all(sizes):
         return None
-    if prod(sizes) <= max_cases:
-        picked = list(np.unravel_index(np.arange(prod(sizes)), sizes))
-    else:
-        picked = _random_cells(sizes, max_cases)
-    cells_of = [choice[i] for choice, i in zip(choices, picked, strict=True)]
     known = {a.name: a for a in grid.inputs}
     program = Program([s.unit for s in rule_sets], [last.output], known, [last.output.name])
+    count = max(1, min(BLOCK, max_cases(program), BLOCK_NUMBERS // _columns(program)))
+    if prod(sizes) <= count:
+        picked = list(np.unravel_index(np.arange(prod(sizes)), sizes))
+    else:
+        picked = _random_cells(sizes, count)
+    cells_of = [choice[i] for choice, i in zip(choices, picked, strict=True)]
     trace = program.result(program.run(grid.rows(cells_of, program)))
     assert isinstance(trace, Trace)
     certain = (trace.premises[last.output.name].rhos[:, list(rules)] < 1.0).all(axis=1)

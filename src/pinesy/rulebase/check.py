@@ -1,8 +1,8 @@
 """Checks of a rule base: contradictions, gaps, rules that never decide, and other likely mistakes.
 
-Up to `cases.MAX_CASES` cases (combinations of values that rules distinguish) all of them are tried;
-then a contradiction or a gap is reported iff some case shows it. Of larger rule bases pairs of
-rules are compared, a case is searched for each, and gaps are looked for in random cases.
+Of up to `cases.MAX_CASES` cases (combinations of values that rules distinguish) all are tried; then
+a contradiction or a gap is reported iff some case shows it. Of larger rule bases pairs of rules are
+compared, a case is searched for each, and gaps are looked for in random cases.
 """
 
 from collections import Counter
@@ -16,11 +16,10 @@ from pinesy._common.masks import mask_table, positions
 from pinesy.engine.program import Program
 from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, circuit_of
 from pinesy.rulebase.cases import (
-    MAX_CASES,
-    MAX_INSTRUCTIONS,
     CaseGrid,
     case_of_rules,
     gap_boxes,
+    max_cases,
     never_certain,
     random_gap,
     try_all_cases,
@@ -141,7 +140,7 @@ def _find_in_cases(
 ) -> Iterator[Finding]:
     """Find contradictions, gaps and rules that never decide, with a case for each."""
     grid = CaseGrid(inputs, rule_sets)
-    if grid.size > MAX_CASES or grid.size * len(program.code.ops) > MAX_INSTRUCTIONS:
+    if grid.size > max_cases(program):
         yield from _find_in_some_cases(grid, rule_sets, first_numbers, program)
         return
     known = {a.name: a for a in inputs}
@@ -181,7 +180,6 @@ def _find_in_some_cases(
     program: Program,
 ) -> Iterator[Finding]:
     """Find pairs of rules that contradict each other, and a gap in random cases."""
-    max_cases = max(1, min(MAX_CASES, MAX_INSTRUCTIONS // (1 + len(program.code.ops))))
     for count, rule_set in enumerate(rule_sets):
         if rule_set.output.name not in first_numbers:
             continue
@@ -190,7 +188,7 @@ def _find_in_some_cases(
         for finding, pair in _find_conflicts(rule_set, first_numbers[rule_set.output.name]):
             if pair and n_searched < PAIRS_WITH_CASE:
                 n_searched += 1
-                case = case_of_rules(grid, needed, pair, max_cases // PAIRS_WITH_CASE + 1)
+                case = case_of_rules(grid, needed, pair)
                 if case is not None:
                     rules = [rule_set.rules[i] for i in pair]
                     premises = tuple(p for rule in rules for p in rule.premise.propositions)

@@ -46,8 +46,8 @@ def look(session: Session, payload: Payload) -> dict[str, Any]:
     if premises > QUICK and not payload.get("thoroughly"):
         return {"summary": repr(rules), "findings": None}
     report = rules.check()
-    findings = [{"level": f.level, "kind": f.kind, "text": str(f)} for f in report.findings]
-    return {"summary": f"{rules!r}\n{report.cost}", "findings": findings}
+    findings = [finding.to_dict() for finding in report.findings]
+    return {"summary": report.overview, "findings": findings}
 
 
 def use(session: Session, payload: Payload) -> dict[str, Any]:
