@@ -90,7 +90,7 @@ def explain(
     *,
     file_options: options.DataOptions,
 ) -> None:
-    """Say what is decided of one sample, why, what would change it, and how firm it is.
+    r"""Say what is decided of one sample, why, what would change it, and how firm it is.
 
     --full (and --value, --depth, --limit, --all) adds the full justification: the
     rules that set the possibility, what these rest on, down to the inputs; what
