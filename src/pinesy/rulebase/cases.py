@@ -27,6 +27,8 @@ from pinesy.rules.propositions import Proposition
 MAX_CASES, MAX_STEPS = 100_000, 10**8
 #: Cases of a block, and numbers that it may have (8 MB).
 BLOCK, BLOCK_NUMBERS = 4096, 10**6
+#: Groups of rules that contradict each other that are found, at most and one more.
+MAX_GROUPS = 1000
 #: Boxes of gaps that are found for an output, at most.
 MAX_GAPS = 3
 
@@ -175,7 +177,7 @@ class CaseResults:
     Attributes
     ----------
     clashes : the numbers of the cases in which a group of rules contradict each other, by the name
-        of their output and their indices
+        of their output and their indices; of more than `MAX_GROUPS` groups the first
     gaps : by the name of each output, for each case whether every value of it is fully possible
     idle : by the name of each output, the indices of its rules that exclude no value in any case
         without a contradiction
@@ -201,7 +203,10 @@ def try_all_cases(
     gaps = {a.name: np.zeros(grid.size, dtype=np.bool_) for a in outputs}
     excludes = {s.output.name: np.zeros(len(s), dtype=np.bool_) for s in rule_sets}
     for start, trace in _traces(grid, tracer):
-        for name, group, samples in clashes_by_rules(rule_sets, trace):
+        groups = clashes_by_rules(rule_sets, trace) if len(clashes) <= MAX_GROUPS else ()
+        for name, group, samples in groups:
+            if len(clashes) > MAX_GROUPS:
+                break
             clashes.setdefault((name, group), []).append(start + samples)
         for name, is_gap in gaps.items():
             is_open = trace[name].outcome == "no_rule"

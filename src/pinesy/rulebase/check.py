@@ -16,6 +16,7 @@ from pinesy._common.masks import mask_table, positions
 from pinesy.engine.program import Program
 from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, circuit_of
 from pinesy.rulebase.cases import (
+    MAX_GROUPS,
     CaseGrid,
     case_of_rules,
     gap_boxes,
@@ -147,10 +148,9 @@ def _find_in_cases(
     tracer = Program([s.unit for s in rule_sets], [s.output for s in rule_sets], known, True)
     results = try_all_cases(grid, rule_sets, program.outputs, tracer)
     for count, ((name, group), cases) in enumerate(results.clashes.items()):
-        if count == PAIRS_LISTED:
-            left = len(results.clashes) - count
-            message = f"{left:,} more groups of rules contradict each other; they are counted only"
-            yield Finding("warning", "contradiction", "", message)
+        if count == MAX_GROUPS:
+            message = f"more than {count:,} groups of rules can contradict each other"
+            yield Finding("warning", "contradiction", name, message)
             break
         is_member = np.zeros(grid.size, dtype=np.bool_)
         is_member[cases] = True
