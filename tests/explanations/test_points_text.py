@@ -111,7 +111,7 @@ def test_a_file_of_induced_rules(rules: Cascade, tmp_path: Path) -> None:
     assert load(tmp_path / "model.rules") == rules
     (tmp_path / "one.csv").write_text("glucose,smoker\n150,no\n")
     done = CliRunner().invoke(
-        app, ["explain", str(tmp_path / "model.rules"), str(tmp_path / "one.csv")]
+        app, ["explain", str(tmp_path / "model.rules"), str(tmp_path / "one.csv"), "--full"]
     )
     assert done.exit_code == 0
     assert "glucose is 150" in done.stdout

@@ -22,14 +22,13 @@ from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import Outcome, clash_text, verdict_text
+from pinesy.rules.outcomes import Outcome, clash_text, short_degree, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, evidence_of, value_texts
 from pinesy.semantics.semantics import Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldWeights
 from pinesy.verdicts import Verdict, verdict
-from pinesy.verdicts.sentences import short_degree
 
 #: Returns the verdicts on the outputs of a sample.
 VerdictsOf = Callable[[], list[Verdict]]

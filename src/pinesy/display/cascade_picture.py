@@ -3,11 +3,12 @@
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from pinesy._common.reports import count_text
 from pinesy.display.boxes import Box, BoxKind, drawing
-from pinesy.display.markup import Markup, cut, details, join_markup, more, tag
-from pinesy.display.rules_html import rules_table
+from pinesy.display.cards import panel, rule_set_card
+from pinesy.display.markup import Markup, cut, details, more, tag
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
@@ -126,11 +127,12 @@ def _box(node: GraphNode, is_result: bool) -> Box:
 
 
 def cascade_html(cascade: Cascade) -> Markup:
-    """Return the graph, and the rules of each set to unfold."""
+    """Return the rules of each set as cards, and the graph to unfold."""
+    first_numbers = accumulate(map(len, cascade.stated), initial=1)
     sets = [
-        details(f"{cut(s.output.name)}: {count_text(len(s), 'rule')}", rules_table(s.rules))
-        for s in cascade.stated[:SETS]
+        rule_set_card(s.rules, f"Rules on {s.output.name}", first)
+        for s, first in zip(cascade.stated[:SETS], first_numbers, strict=False)
     ]
     omitted = more(len(cascade.stated) - SETS, "rule sets")
     graph = tag("div", cascade_svg(cascade), style="overflow-x:auto")
-    return tag("div", repr(cascade)) + graph + join_markup(sets) + omitted
+    return panel(tag("div", repr(cascade)), *sets, omitted, details("As a picture", graph))

@@ -70,10 +70,9 @@ def explain(
     wording = Wording.of(labels, cascade.attributes)
     graph = ExplanationGraph(plan, plan.row(evidence), eta)
     event = proposition if isinstance(proposition, Proposition) else None
-    plain_values = None
-    if point_sums(cascade, attribute):
-        plain_values = plain_values_of(cascade, evidence, plan.inputs)
-    return Explanation(graph, event, depth, wording, plain_values)
+    given = plain_values_of(cascade, evidence, plan.inputs)
+    has_points = bool(point_sums(cascade, attribute))
+    return Explanation(graph, event, depth, wording, given, has_points)
 
 
 def _attribute(cascade: Cascade, question: object) -> Attribute:
@@ -130,7 +129,7 @@ class Explanation(ExplainedResult):
         depth = check_limit(self.depth if depth is None else depth, "depth")
         writer = TextWriter(self, depth or TEXT_DEPTH, limit)
         lines: list[str] = []
-        if self.plain_values is not None and self.normalised:
+        if self.has_points and self.normalised:
             value = self.asked.values[0] if self.asked is not None else None
             lines += points_lines(self.graph, self.plain_values, value, writer.limit)
         if not lines:
@@ -162,9 +161,9 @@ class Explanation(ExplainedResult):
         return self.text()
 
     def _repr_html_(self) -> str:
-        from pinesy.display.explanation_picture import explanation_html
+        from pinesy.display.cards import explanation_card
 
-        return explanation_html(self)
+        return explanation_card(self)
 
     def __repr__(self) -> str:
         degree = f"certain at {self.certainty:.4g}"

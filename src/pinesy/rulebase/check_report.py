@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pinesy._common.reports import count_text, printed_html
+from pinesy._common.reports import count_text
 from pinesy.rulebase.clashes import DataCheck
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import rule_numbers_text
@@ -168,4 +168,7 @@ class Report:
     def __repr__(self) -> str:
         return f"Report({len(self.warnings)} warnings, {len(self.findings)} findings in all)"
 
-    _repr_html_ = printed_html
+    def _repr_html_(self) -> str:
+        from pinesy.display.cards import check_card
+
+        return check_card(self)

@@ -244,9 +244,9 @@ class RuleSet:
         return f"RuleSet({len(self.rules)} rules: {first_names(self.inputs)} -> {self.output.name})"
 
     def _repr_html_(self) -> str:
-        from pinesy.display.rules_html import rules_table
+        from pinesy.display.cards import panel, rule_set_card
 
-        return rules_table(self.rules, repr(self))
+        return panel(rule_set_card(self.rules, f"Rules on {self.output.name}"))
 
 
 def topological_order(starts: Iterable[T], needed: Callable[[T], Iterable[T]]) -> list[T]:

@@ -9,6 +9,7 @@ from pinesy.explanations.labels import plain_value_text
 from pinesy.explanations.smallest_change import ValueChange
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import list_text, number_text, rule_numbers_text, verdict_text
+from pinesy.rules.outcomes import short_degree as short_degree
 from pinesy.rules.propositions import Proposition
 from pinesy.verdicts.analysis import Analysis
 from pinesy.verdicts.firmness import Firmness
@@ -18,19 +19,6 @@ from pinesy.verdicts.reasons import DecidingRules
 MAX_FACTS, MAX_REASONS = 6, 2
 #: Values of an attribute that a sentence names.
 MAX_NAMED = 4
-
-
-def short_degree(degree: float) -> str:
-    """Return a degree as people read it.
-
-    Examples
-    --------
-    >>> [short_degree(d) for d in (1.0, 0.8, 0.999, 0.003, 0.0)]
-    ['1', '0.80', '>0.99', '<0.01', '0']
-    """
-    if degree in (0.0, 1.0):
-        return f"{degree:g}"
-    return "<0.01" if degree < 0.01 else ">0.99" if degree > 0.99 else f"{degree:.2f}"
 
 
 @dataclass(frozen=True)

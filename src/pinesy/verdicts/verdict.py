@@ -113,6 +113,11 @@ class Verdict(Sentences):
     def __str__(self) -> str:
         return self.text()
 
+    def _repr_html_(self) -> str:
+        from pinesy.display.cards import chain_card, panel, verdict_card
+
+        return panel(verdict_card(self), chain_card(self))
+
     def __repr__(self) -> str:
         return f"Verdict({self.attribute.name}: {self.answer})"
 
