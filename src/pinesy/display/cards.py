@@ -16,6 +16,10 @@ from pinesy.verdicts import Verdict, short_degree
 
 #: Rules of a set, and values of a proposition, that cards show.
 MAX_RULES, MAX_VALUES = 20, 4
+#: Panels that are dark as the page is, unless the host of a notebook says that it is light.
+DARK_BY_SYSTEM = (
+    ':root:not([data-theme="light"]) body:not([data-jp-theme-light="true"]):not(.vscode-light) .pn'
+)
 STYLE = """
 .pn{font:15px/1.45 system-ui,sans-serif;color:var(--pn-ink);text-align:left}
 .pn .pn-card{background:var(--pn-paper);border:1px solid var(--pn-line);border-radius:12px;
@@ -41,14 +45,18 @@ padding:8px 0}
 .pn .pn-figure{font-size:28px;font-weight:700;color:var(--pn-ink)}
 .pn summary{cursor:pointer;margin-top:10px}
 .pn table{color:var(--pn-ink);border-collapse:collapse}
+@media (max-width:600px){.pn .pn-lines{grid-template-columns:1fr;gap:2px}}
 """.replace("\n", "")
 
 
 @cache
 def tokens() -> str:
-    """Return the tokens of the design, without comments."""
+    """Return the tokens of the design, without comments; dark by the system, too."""
     text = files("pinesy.exchange").joinpath("web", "tokens.css").read_text(encoding="utf-8")
-    return re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)).strip()
+    plain = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)).strip()
+    names = dict.fromkeys(re.findall(r"(--pn-[\w-]+):", plain))
+    inherited = "".join(f"{name}:inherit;" for name in names)
+    return f"{plain}@media (prefers-color-scheme:dark){{{DARK_BY_SYSTEM}{{{inherited}}}}}"
 
 
 def panel(*content: str) -> Markup:

@@ -162,7 +162,8 @@ def bars(lines: Sequence[BarLine], head: str = "") -> Markup:
         necessity = "" if certain is None else short_degree(certain)
         row = [name, bar(possible, certain or 0.0), short_degree(possible)]
         cells.append([*row, *[necessity] * has_certainties])
-    return html_table([head, "", "possible", *["certain"] * has_certainties], cells)
+    table = html_table([head, "", "possible", *["certain"] * has_certainties], cells)
+    return tag("div", table, style="overflow-x:auto")
 
 
 def bar(possible: float, certain: float = 0.0) -> Markup:
