@@ -35,7 +35,7 @@ def test_text_is_the_library_s(pinesy: Run, rules: Path, data: Path) -> None:
     result = pinesy("explain", rules, data, "--attribute", "total", "--full")
     assert result.exit_code == 0
     _, why, far = result.stdout.split("\n\n")
-    assert why == explain(cascade, EVIDENCE, "total").text()
+    assert why == explain(cascade, EVIDENCE, "total").justification()
     assert margin(cascade, EVIDENCE, "total") == 0.6
     assert far == (
         "Margin: 0.6. While all input degrees move by less, total keeps its most possible value; "
@@ -73,7 +73,7 @@ def test_a_value_and_why_not_another(pinesy: Run, rules: Path, data: Path) -> No
     result = pinesy("explain", rules, data, *options)
     cascade = library.load(rules)
     total = cascade["total"].output
-    assert explain(cascade, EVIDENCE, total.isin({4})).text() in result.stdout
+    assert explain(cascade, EVIDENCE, total.isin({4})).justification() in result.stdout
     expected = why_not(cascade, EVIDENCE, 5, "total")
     assert result.stdout.endswith(f"Why not 5?\n{expected}\n")
     assert "would be 5" in result.stdout
@@ -251,7 +251,7 @@ def test_standard_input_and_transform(pinesy: Run, rules: Path) -> None:
     options = ["--attribute", "total", "--transform", "antipignistic"]
     found = pinesy("explain", rules, "-", *options, "--full", input=line).stdout
     evidence = {"left": library.antipignistic(np.array(p)), "right": {1: 1.0}}
-    assert explain(library.load(rules), evidence, "total").text() in found
+    assert explain(library.load(rules), evidence, "total").justification() in found
 
 
 def test_a_model_is_explained(pinesy: Run, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def _position(value: Any, column: Any) -> float:
 
 
 def test_the_text_is_short_and_in_the_units_of_the_data(rules: Cascade) -> None:
-    text = str(explain(rules, CUT_CASE))
+    text = explain(rules, CUT_CASE).justification()
     first, points, *lines = text.splitlines()
     assert first.startswith("It is certain at ")
     assert "that state is sick" in first
@@ -70,16 +70,16 @@ def test_the_text_is_short_and_in_the_units_of_the_data(rules: Cascade) -> None:
     assert any(line.startswith("  +") and "(glucose is 150" in line for line in lines)
     assert "rule 1" not in text
     assert len(text) < 900
-    deep = explain(rules, CUT_CASE).text(depth=3)
+    deep = explain(rules, CUT_CASE).justification(depth=3)
     assert deep.startswith(text)
     assert "(depth 3)" in deep
 
 
 def test_what_is_unknown_gives_perhaps(rules: Cascade) -> None:
-    text = str(explain(rules, {"glucose": None, "smoker": "no"}))
+    text = explain(rules, {"glucose": None, "smoker": "no"}).justification()
     assert "perhaps: " in text
     assert "glucose is unknown" in text
-    asked = str(explain(rules, CUT_CASE, rules.outputs[0].isin({"old"})))
+    asked = explain(rules, CUT_CASE, rules.outputs[0].isin({"old"})).justification()
     assert asked.startswith("It is possible at ")
     assert " for old" in asked
 
@@ -88,7 +88,7 @@ def test_degrees_between_leave_the_tree(rules: Cascade) -> None:
     glucose = rules.attributes["glucose"]
     halves = [1.0, *[0.5] * (len(glucose.domain) - 1)]
     graded = {**CUT_CASE, "glucose": dict(zip(glucose.domain, halves, strict=True))}
-    assert "Points: " not in str(explain(rules, graded))
+    assert "Points: " not in explain(rules, graded).justification()
 
 
 def test_sums_that_are_none_are_not_told() -> None:
@@ -100,10 +100,10 @@ def test_sums_that_are_none_are_not_told() -> None:
         if `points for yes` == 3 then y in {yes}
     """
     honest = parse(text.replace("VALUE", "2"))
-    told = str(explain(honest, {"a": 1}))
+    told = explain(honest, {"a": 1}).justification()
     assert "Points: 3 for yes, no rule gives any to no." in told
     assert "+2 for yes: a in {1} (a is 1)\n  +1 for yes: at the start" in told
-    assert "Points" not in str(explain(parse(text.replace("VALUE", "0")), {"a": 1}))
+    assert "Points" not in explain(parse(text.replace("VALUE", "0")), {"a": 1}).justification()
 
 
 def test_a_file_of_induced_rules(rules: Cascade, tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_a_class_without_rules_has_its_start() -> None:
     rules, card = induce_card(table, label, max_rules=1)
     assert card.start == {"no": 1, "yes": 0}
     assert [line.value for line in card.lines] == ["yes"]
-    unled = str(explain(rules, {"a": 0.0, "b": "u"}))
+    unled = explain(rules, {"a": 0.0, "b": "u"}).justification()
     assert "Points: 1 for no, 0 for yes; a lead of 1.\n  +1 for no: at the start" in unled
-    led = str(explain(rules, {"a": 2.0, "b": "u"}))
+    led = explain(rules, {"a": 2.0, "b": "u"}).justification()
     assert "Points: 2 for yes, 1 for no; a lead of 1." in led
     assert "+1 for no: at the start" in led
     assert parse(str(rules)) == rules

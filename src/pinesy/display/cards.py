@@ -122,7 +122,7 @@ def explanation_card(explanation: Explanation) -> Markup:
     """Return the verdict behind an explanation, its chain, and the justification to unfold."""
     verdict = explained_verdict(explanation)
     picture = tag("div", Markup(explanation.to_svg()), style="overflow-x:auto")
-    text = tag("pre", explanation.text(), style="white-space:pre-wrap")
+    text = tag("pre", explanation.justification(), style="white-space:pre-wrap")
     return panel(
         verdict_card(verdict),
         *([chain_card(verdict)] if verdict.facts or verdict.reasons else []),

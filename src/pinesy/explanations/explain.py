@@ -56,6 +56,9 @@ def explain(
     >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
     >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> print(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
+    wet, certain 0.80
+    Because: rain is yes (certain 0.80), so grass is wet (rule 1).
+    <BLANKLINE>
     It is possible that grass is wet, because it is possible that rain is yes (rule 1).
     It is certain at 0.8 that grass is wet: any other value is possible at 0.2 at most.
     It is possible at 0.2 that grass is dry, because it is certain at 0.8 that rain is yes (rule 1).
@@ -115,7 +118,15 @@ class Explanation(ExplainedResult):
         return Outline(self, depth, limit, nodes).walk()
 
     def text(self, *, depth: int | None = None, limit: int | None = 5) -> str:
-        """Return the explanation in plain English.
+        """Return the answer and why in two lines, then the `justification`."""
+        from pinesy.display.cards import explained_verdict
+
+        verdict = explained_verdict(self)
+        head = f"{verdict.answer}\nBecause: {verdict.because}"
+        return f"{head}\n\n{self.justification(depth=depth, limit=limit)}"
+
+    def justification(self, *, depth: int | None = None, limit: int | None = 5) -> str:
+        """Return the justification of the paper in plain English.
 
         Of induced rules it is short: which rules gave points to which class, and how certain that
         makes it (docs/induction.md); with a depth, the rules of their sums follow.

@@ -60,7 +60,8 @@ class ExplanationReport:
         # Without a limit, as deep as the rules go.
         depth = len(self.cascade.rule_sets) if self.limit is None else None
         depth = self.explanation.depth or depth
-        return f"{self.explanation.text(depth=depth, limit=self.limit)}\n\n{self.margin_text()}"
+        why = self.explanation.justification(depth=depth, limit=self.limit)
+        return f"{why}\n\n{self.margin_text()}"
 
     def why_not_text(self) -> str:
         """Return why another value did not win, and what would make it win."""
