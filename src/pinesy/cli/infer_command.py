@@ -359,9 +359,10 @@ class InferenceRow(ResultRow):
     def block(self) -> str:
         """Return the verdict on each output, in lines that fit the screen."""
         verdicts = [] if self.verdicts is None else self.verdicts()
-        several = len(verdicts) > 1
+        has_names = len(verdicts) > 1
         return "\n\n".join(
-            f"{verdict.attribute.name}: " * several + verdict_block(verdict) for verdict in verdicts
+            f"{verdict.attribute.name}: " * has_names + verdict_block(verdict)
+            for verdict in verdicts
         )
 
 

@@ -16,8 +16,8 @@ MAX_BETWEEN = 2
 
 def finding_text(message: str, propositions: Sequence[Proposition]) -> str:
     """Return a finding as a sentence, which ends with propositions."""
-    words = Wording().premise_sentence(propositions, MAX_VALUES) if propositions else ""
-    text = f"{message} {words}".rstrip()
+    sentence = Wording().premise_sentence(propositions, MAX_VALUES) if propositions else ""
+    text = f"{message} {sentence}".rstrip()
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -29,10 +29,10 @@ def case_text(case: Mapping[str, Any], inputs: Sequence[Attribute]) -> str:
         if attribute.name in case:
             value = case[attribute.name]
             is_value = value in attribute
-            shown = (
+            value_text = (
                 wording.value(attribute, value) if is_value else plain_value_text(attribute, value)
             )
-            texts.append(f"{wording.name(attribute)} {shown}")
+            texts.append(f"{wording.name(attribute)} {value_text}")
     left = len(texts) - MAX_INPUTS
     return ", ".join([*texts[:MAX_INPUTS], *([f"and {left} more inputs"] if left > 0 else [])])
 

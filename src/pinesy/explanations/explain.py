@@ -73,9 +73,9 @@ def explain(
     wording = Wording.of(labels, cascade.attributes)
     graph = ExplanationGraph(plan, plan.row(evidence), eta)
     event = proposition if isinstance(proposition, Proposition) else None
-    given = plain_values_of(cascade, evidence, plan.inputs)
+    plain_values = plain_values_of(cascade, evidence, plan.inputs)
     has_points = bool(point_sums(cascade, attribute))
-    return Explanation(graph, event, depth, wording, given, has_points)
+    return Explanation(graph, event, depth, wording, plain_values, has_points)
 
 
 def _attribute(cascade: Cascade, question: object) -> Attribute:

@@ -218,7 +218,7 @@ def try_all_cases(
             outside = np.maximum(rule_set.r, degrees.rhos[is_coherent]) < 1.0
             excludes[rule_set.output.name] |= (inside | outside).any(axis=0)
     joined = {key: np.concatenate(parts) for key, parts in clashes.items()}
-    idle = {name: np.flatnonzero(~used).tolist() for name, used in excludes.items()}
+    idle = {name: np.flatnonzero(~is_active).tolist() for name, is_active in excludes.items()}
     return CaseResults(joined, gaps, idle)
 
 
@@ -290,9 +290,9 @@ def case_of_rules(
     for index in rules:
         for name, mask in last.rules[index].premise.masks.items():
             masks[name] = masks.get(name, -1) & mask
-    behind = _inputs_behind(rule_sets, masks)
+    sources = _inputs_behind(rule_sets, masks)
     choices = [
-        cells if attribute.name in behind else cells[:1]
+        cells if attribute.name in sources else cells[:1]
         for attribute, cells in zip(grid.inputs, grid.cells_in(masks), strict=True)
     ]
     sizes = [len(choice) for choice in choices]
