@@ -1,7 +1,7 @@
-"""Cards for notebooks: the verdict on a sample, rules, figures; with the tokens of the design."""
+"""Cards for notebooks: the verdict on a sample, rules, checks; with the tokens of the design."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -40,9 +40,6 @@ background:var(--pn-ink);color:var(--pn-on-ink);font-size:13px;font-weight:700;p
 .pn .pn-rule{display:flex;gap:10px;align-items:baseline;border-top:1px solid var(--pn-line);
 padding:8px 0}
 .pn .pn-rule>:last-child{margin-left:auto;color:var(--pn-certain);font-weight:700}
-.pn .pn-figures{display:flex;flex-wrap:wrap;gap:12px}
-.pn .pn-figures .pn-card{flex:1 1 150px;margin:0}
-.pn .pn-figure{font-size:28px;font-weight:700;color:var(--pn-ink)}
 .pn summary{cursor:pointer;margin-top:10px}
 .pn table{color:var(--pn-ink);border-collapse:collapse}
 @media (max-width:600px){.pn .pn-lines{grid-template-columns:1fr;gap:2px}}
@@ -184,18 +181,3 @@ def check_card(report: Report) -> Markup:
     parts += [tag("div", sentence, class_="pn-quiet") for sentence in left]
     parts += [tag("pre", str(report.data))] if report.data is not None else []
     return panel(tag("div", *parts, class_="pn-card"))
-
-
-def figure_cards(figures: Mapping[str, tuple[str, str]]) -> Markup:
-    """Return a card for each figure: its title, the figure, and of what it is."""
-    cards: Iterable[Markup] = (
-        tag(
-            "div",
-            tag("div", title, class_="pn-quiet"),
-            tag("div", figure, class_="pn-figure"),
-            tag("div", of, class_="pn-quiet"),
-            class_="pn-card",
-        )
-        for title, (figure, of) in figures.items()
-    )
-    return tag("div", *cards, class_="pn-figures")
