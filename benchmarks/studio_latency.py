@@ -16,11 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from pinesy.studio.sample_view import infer
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from pinesy import Cascade, save
 from pinesy.problems import addition, sudoku
-from pinesy.studio.sample_view import infer
 from pinesy.studio.session import Session, Work
 
 ROOT = Path(__file__).parents[1]
