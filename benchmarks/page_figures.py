@@ -30,7 +30,7 @@ MOVE = """() => {
     });
     return Math.min(...times);
   };
-  const [control] = whatIf.controls;
+  const [control] = page.view.rows.values();
   control.details.open = true;
   control.showSliders();
   const slider = control.sliders.querySelector("input");
@@ -40,7 +40,7 @@ MOVE = """() => {
     slider.dispatchEvent(input);
     return document.body.offsetHeight;
   };
-  return { move: best(move), all: best(() => { whatIf.state = null; whatIf.update(); }) };
+  return { move: best(move), all: best(() => { page.state = null; page.view.update(); }) };
 }"""
 
 

@@ -1,8 +1,8 @@
 """How soon the studio is there, and how soon a slider's move is seen: in a real browser.
 
 ``python benchmarks/studio_latency.py`` prints the time from the command to the first paint, and
-from a move of a slider to the bars that follow (the change of the input, the request, inference of
-all attributes, the answer, the bars), for Addition-4 and Sudoku 9x9; beside it the server's part.
+from a move of a slider to the verdict that follows (the change of the input, the request, the
+answer, the page), for Addition-4 and Sudoku 9x9; beside it the server's part.
 """
 
 import argparse
@@ -16,11 +16,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from pinesy.studio.sample_view import infer
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from pinesy import Cascade, save
 from pinesy.problems import addition, sudoku
+from pinesy.studio.ask_view import answer
 from pinesy.studio.session import Session, Work
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +62,7 @@ def first_paint(browser: Browser, path: Path) -> tuple[float, float, float]:
     run, address, began = started(path)
     page = browser.new_page()
     page.goto(address)
-    page.wait_for_selector(READY.format("rules"))
+    page.wait_for_selector(READY.format("ask"))
     ready = time.time() - began
     entry = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
     paint = page.evaluate(f"performance.timeOrigin + {entry}")
@@ -91,12 +91,11 @@ def moves(page: Page, name: str) -> list[float]:
 def server_part(rules: Cascade) -> float:
     """Return the milliseconds that the endpoint takes, the best of several."""
     session = Session(Work(rules, ""))
-    shown = [a.name for a in (*rules.inputs, *rules.outputs)]
     given = {a.name: {"degrees": [1.0] + [0.25] * (len(a.domain) - 1)} for a in rules.inputs}
     took = []
     for _ in range(MOVES):
         began = time.perf_counter()
-        infer(session, {"sample": {"inputs": given}, "shown": shown})
+        answer(session, {"sample": {"inputs": given}})
         took.append(1000 * (time.perf_counter() - began))
     return min(took)
 
@@ -117,8 +116,8 @@ def main() -> None:
             context = browser.new_context(bypass_csp=True)  # Playwright's waiting needs eval
             page = context.new_page()
             page.set_default_timeout(60_000)
-            page.goto(f"{address}#sample")
-            page.wait_for_selector(READY.format("sample"))
+            page.goto(f"{address}#ask")
+            page.wait_for_selector(READY.format("ask"))
             took = moves(page, name)
             context.close()
             run.terminate()

@@ -7,21 +7,37 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from browser import picture
+from browser import DRAWS, picture
 from pinesy import NeuroSymbolic, parse
+from pinesy.cli.studio_command import demo_session
 from pinesy.studio import Session
 from pinesy.studio.session import Work
 from screen_checks import BEHIND, CONTRAST, SIDEWAYS, SMALL, assert_fits_all_screens, problems_of
 from studio.ink_by_columns import by_columns
-from verdicts.test_verdict import LOAN
 
 Serving = Callable[[Session], str]
+LOAN = """
+number debt_ratio
+attribute history in {good, mixed, bad}
+attribute job in {employed, unemployed}
+attribute risk in {low, medium, high}
+attribute decision in {approve, review, reject}
+if debt_ratio < 0.3 and history == good then risk == low [certainty=0.9]
+if debt_ratio >= 0.45 and (history == bad or job == unemployed)
+then risk == high [certainty=0.8]
+if debt_ratio >= 0.3 and history != bad then risk == medium
+if risk == low then decision == approve
+if risk == medium then decision in {review, reject}
+if risk == high then decision == reject [certainty=0.9]
+"""
 SUM = "attribute left in 0..9\nattribute right in 0..9\nfunction sum = left + right\n"
 REJECTED = {"debt_ratio": {"number": 0.639}, "history": {"value": 2}, "job": {"value": 0}}
 
 
 def drawing_session() -> Session:
-    """Return a session on a model that reads drawings, by their columns."""
+    """Return a session on a model that reads drawings: for the docs that of the demo."""
+    if DRAWS:
+        return demo_session(lambda _line: None)
     rules = parse(SUM)
     return Session(Work(rules, SUM, NeuroSymbolic(by_columns, rules)))
 
@@ -78,15 +94,16 @@ def test_the_first_stroke_answers_and_the_pad_stays(
     tab.get_by_role("button", name="clear left").click()
     expect(value).to_have_text("Draw two digits")
     expect(bars).to_have_count(0)
-    stroke(tab, pad, (0.3, 0.2), (0.35, 0.8))
+    stroke(tab, pad, (0.25, 0.2), (0.75, 0.2), (0.45, 0.85))
     tab.mouse.up()
     expect(bars).to_have_count(3)
     expect(value).not_to_have_text("Draw two digits")
-    stroke(tab, tab.get_by_label("draw right here"), (0.6, 0.2), (0.6, 0.8))
+    stroke(tab, tab.get_by_label("draw right here"), (0.5, 0.15), (0.5, 0.85))
     tab.mouse.up()
     expect(tab.locator(".verdict")).to_have_attribute("data-kind", "decided")
     expect(tab.locator(".verdict .value small")).to_contain_text(" + ")
     assert pad.bounding_box() == box
+    picture(tab, "studio-digits" if width == 1400 else "studio-phone")
 
 
 def test_a_notice_moves_nothing(tab: Page, serving: Serving) -> None:

@@ -75,7 +75,6 @@ def test_a_phone_fits_it(tab: Page, serving: Serving, session: Session) -> None:
         go(tab, address, view)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 360
         expect(tab.locator("main")).to_have_css("padding-left", "12px")  # no text at edges
-    picture(tab, "studio-phone")
 
 
 def test_a_browser_keeps_its_access_and_another_gets_none(

@@ -90,8 +90,8 @@ def questions_of(cascade: Cascade) -> list[Attribute]:
     if card_of(cascade) is not None:  # the others add and compare points
         return outputs
     between = [s.output for s in reversed(cascade.order) if s.output not in outputs]
-    named = (a for a in between if a.formula is None and not a.factors)
-    return [*outputs, *islice(named, MAX_QUESTIONS)]
+    visible = (a for a in between if a.formula is None and not a.factors)
+    return [*outputs, *islice(visible, MAX_QUESTIONS)]
 
 
 def _question(cascade: Cascade, attribute: Attribute, index: dict[str, int]) -> dict[str, Any]:

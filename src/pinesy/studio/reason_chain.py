@@ -74,6 +74,10 @@ def _step(
     applying = [i for i in _applying(analysis, attribute.name) if i not in holds]
     deciding = list(holds)[:MAX_DECIDING]
     others = [i for i in range(len(table.rules)) if i not in holds and i not in applying]
+
+    def numbers(indices: Sequence[int]) -> list[int]:
+        return [decision.plan.rule_number(attribute.name, i) for i in indices]
+
     return {
         "name": attribute.name,
         "title": analysis.wording.name(attribute),
@@ -83,9 +87,9 @@ def _step(
         "others": [
             text
             for text in (
-                _counted(list(holds)[MAX_DECIDING:], "decides", "decide", "more "),
-                _counted(applying[MAX_APPLYING:], "applies", "apply", "more "),
-                _counted(others, "does not apply", "do not apply"),
+                _counted(numbers(list(holds)[MAX_DECIDING:]), "decides", "decide", "more "),
+                _counted(numbers(applying[MAX_APPLYING:]), "applies", "apply", "more "),
+                _counted(numbers(others), "does not apply", "do not apply"),
             )
             if text
         ],
@@ -107,8 +111,8 @@ def _counted(rules: Sequence[int], verb: str, plural_verb: str, adjective: str =
     count = f"{len(rules)} {adjective}rules {plural_verb}"
     if len(rules) == 1:
         count = f"1 {adjective}rule {verb}"
-    numbers = rule_numbers_text(rules).partition(" ")[2]
-    return f"{count}: {numbers}" if len(rules) <= MAX_DECIDING else count
+    numbers_text = rule_numbers_text(rules).partition(" ")[2]
+    return f"{count}: {numbers_text}" if len(rules) <= MAX_DECIDING else count
 
 
 def _rule(
@@ -132,7 +136,7 @@ def _rule(
         sources = [a for a in sources if a.name in rules.inputs]
     names = (name for a in sources for name in _visible(analysis, chain, a, decides))
     return {
-        "number": index + 1,
+        "number": analysis.decision.plan.rule_number(rules.attribute.name, index),
         "premise": premise if holds else f"not ({premise})",
         "conclusion": text,
         "certainty": 1.0 - float((table.r if holds else table.s)[index]),

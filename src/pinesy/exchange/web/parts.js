@@ -59,12 +59,15 @@ export function chip(number, onRule, kind = "") {
 
 /** Return a sentence in which "(rule 2)" and "rules 2 and 7" have their numbers as chips. */
 export function withChips(sentence, onRule, kind = "") {
-  const parts = sentence.split(/(\(rules? \d+(?:(?:, | and )\d+)*\)[.,;]?|\brules? \d+(?:(?:, | and )\d+)*)/);
+  const list = "\\d+(?:(?:, | and )\\d+)*";
+  const parts = sentence.split(new RegExp(`((?:\\S+ )?\\(rules? ${list}\\)[.,;]?|\\brules? ${list})`));
   return parts.map((part, i) => {
     if (i % 2 === 0) return part;
-    const numbers = part.match(/\d+/g).map((number) => chip(number, onRule, kind));
-    if (!part.startsWith("(")) return [part.match(/^rules? /)[0], separated(numbers)];
-    return make("span", { class: "keep" }, separated(numbers), part.slice(part.indexOf(")") + 1));
+    const open = part.lastIndexOf("(rule");
+    const numbers = part.slice(Math.max(open, 0)).match(/\d+/g).map((number) => chip(number, onRule, kind));
+    if (open < 0) return [part.match(/^rules? /)[0], separated(numbers)];
+    // The word before stays on the line of its chip.
+    return make("span", { class: "keep" }, part.slice(0, open), separated(numbers), part.slice(part.lastIndexOf(")") + 1));
   });
 }
 

@@ -453,7 +453,7 @@ class Analysis {
     }
     const { input, number, least, most } = nearest;
     if (!input) return "Yes. No small error in an input changes it.";
-    if (number === least || number === most) return `Not very. ${input.title} is ${digitsText(number, 6)}, near to where rules divide it.`;
+    if (number === least || number === most) return `Not very. ${input.title} is ${plainNumber(input, number)}, near to where rules divide it.`;
     const sides = [["above", least], ["below", most]].filter(([, bound]) => bound !== null);
     const stays = listText(sides.map(([side, bound]) => `${side} ${digitsText(bound, 6)}`));
     return `Yes, as long as ${input.title} stays ${stays}${input.unit ? ` ${input.unit}` : ""}.`;

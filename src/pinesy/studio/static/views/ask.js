@@ -53,7 +53,7 @@ class StudioAsk {
   showRow() {
     const { rows, reading } = this.studio.state;
     const { row } = this.studio.sample;
-    this.nav.hidden = !rows;
+    this.nav.hidden = !rows && !reading;
     const id = this.row ? Object.values(this.row.ids)[0] : undefined;
     this.name.value = row === null ? "" : id ?? `row ${row + 1}`;
     const all = `${counted(rows)}${reading ? " so far" : ""}`;
@@ -111,6 +111,8 @@ class StudioAsk {
 
   /** Return what is there before the first stroke: what to do, and examples of others. */
   async start({ pictured, examples }) {
+    // The first inference loads compiled loops: not while somebody waits for it.
+    this.studio.ask("ask/answer", { sample: { row: null, inputs: {} } }).catch(() => {});
     const rows = await Promise.all(examples.map((row) => this.studio.ask("ask/row", { row })));
     const take = (row) => this.studio.setSample({ row, inputs: {} });
     const images = (found) => pictured.map((name) => make("img", { src: found.images[name], alt: "" }));
