@@ -29,7 +29,7 @@ COMMANDS = dict(leaf_commands())
 
 
 def first_example(command: Any) -> str:
-    examples = command.help.partition("Examples[/bold]")[2].replace("\\\n", " ")
+    examples: str = command.help.partition("Examples[/bold]")[2].replace("\\\n", " ")
     return next(line.strip() for line in examples.splitlines() if line.strip())
 
 
