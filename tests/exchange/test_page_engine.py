@@ -109,7 +109,7 @@ def value_data(cascade: Cascade, evidence: Any, node: ExplanationNode) -> dict[s
         "restraints": [
             place_data(r)
             | {
-                "rule": cascade.sets[r.attribute.name].rules.index(r.rule) + 1,
+                "rule": [x is r.rule for x in cascade.sets[r.attribute.name].rules].index(True) + 1,
                 "by": r.by,
                 "reasons": [place_data(x) for x in r.reasons],
             }

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from browser import SAILING, picture
 from pinesy import parse
 from pinesy.studio import Session
 from pinesy.studio.session import Work
@@ -23,27 +22,6 @@ def go(tab: Page, address: str, view: str) -> None:
     else:
         tab.locator(f"#tab-{view}").click()
     expect(tab.locator(f"#panel-{view}")).to_have_attribute("data-ready", "true")
-
-
-def test_an_error_is_shown_at_its_place_while_one_types(
-    tab: Page, serving: Serving, session: Session
-) -> None:
-    go(tab, serving(session), "rules")
-    area = tab.get_by_label("rules", exact=True)
-    area.fill(SAILING.replace("{wet}", "{wett}", 1))
-    problem = tab.locator("#rules-problem")
-    expect(problem).to_contain_text("line 7, column")
-    expect(tab.locator(".sheet .wrong")).to_have_text("{")
-    picture(tab, "studio-rules")
-    tab.get_by_role("button", name="Go to line 7").click()
-    tab.keyboard.press("Delete")
-    expect(tab.locator("#rules-problem")).not_to_contain_text("wett'")
-    area.fill(SAILING.replace("r=0.25", "r=0.5"))
-    expect(problem).to_contain_text("Cascade(")
-    tab.keyboard.press("Control+Enter")
-    expect(tab.get_by_role("button", name="Use these rules")).to_be_disabled()
-    assert session.work.rules == parse(SAILING.replace("r=0.25", "r=0.5"))
-    expect(tab.locator(".graph .box")).to_have_count(5)  # with the formula "or"
 
 
 def test_markup_in_names_and_values_is_text(tab: Page, serving: Serving) -> None:

@@ -58,7 +58,7 @@ def to_page(
     --------
     >>> from pinesy.problems import addition
     >>> page = to_page(addition(1), {"a_1": 3, "a_2": {4: 1.0, 9: 0.2}}, title="3 + 4")
-    >>> page.startswith("<!doctype html>"), len(page) < 100_000
+    >>> page.startswith("<!doctype html>"), len(page) < 250_000
     (True, True)
     """
     cascade = as_cascade(rules)
