@@ -139,3 +139,19 @@ def test_formulas_that_exclude_each_other_are_no_conflict() -> None:
     assert not rules.check().findings
     clash = parse(str(rules).replace("a in {0} and b in {0}", "a in {0}"))
     assert [f.kind for f in clash.check().findings] == ["contradiction"]
+
+
+def test_findings_have_titles_and_numbers_through_the_rule_base() -> None:
+    sky = Attribute("x", ["clear", "dark"], title="state of the sky")
+    coat = Attribute("c", ["no", "yes"], title="coat")
+    walk = Attribute("w", ["no", "yes", "perhaps"], title="the walk")
+    is_dark = sky.isin({"dark"})
+    rules = Cascade(
+        RuleSet([If(is_dark).then(coat.isin({"yes"}))]),
+        RuleSet([If(is_dark).then(walk.isin({value})) for value in ("no", "yes")]),
+    )
+    clash, gap, *_ = rules.check().findings
+    assert clash.text == "Rules 2 and 3 can contradict each other: when state of the sky is dark."
+    assert gap.text == "No rule decides on coat when state of the sky is clear."
+    assert rules.check().overview == "3 rules take 1 input to a coat and the walk."
+    assert rules.check({"x": ["clear", "dark"]}).findings[0].rules == (2, 3)

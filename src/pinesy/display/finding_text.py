@@ -65,8 +65,9 @@ def _names(attributes: Sequence[Attribute], name_of: Any) -> str:
 
 
 def _with_article(name: str) -> str:
-    """Return a name with "a" or "an" if it is made of words."""
-    if not name.replace(" ", "").isalpha() or len(name) == 1:
+    """Return a name with "a" or "an" if it is made of words and has no article."""
+    has_article = name.partition(" ")[0].lower() in ("a", "an", "the")
+    if not name.replace(" ", "").isalpha() or len(name) == 1 or has_article:
         return name
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 

@@ -158,9 +158,10 @@ def _find_in_cases(
         is_member[cases] = True
         box = grid.propositions(grid.box(is_member, int(cases[0])))
         yield _contradiction(name, group, first_numbers, box, grid.evidence(int(cases[0])))
-    for name, is_gap in results.gaps.items():
-        for case, cells in gap_boxes(grid, is_gap):
-            on = f" on {name}" * (len(results.gaps) > 1)
+    for output in program.outputs:
+        name = output.name
+        on = f" on {output.title or name}" * (len(program.outputs) > 1)
+        for case, cells in gap_boxes(grid, results.gaps[name]):
             message = f"no rule decides{on} when"
             box = grid.propositions(cells)
             if not box:
@@ -199,7 +200,7 @@ def _find_in_some_cases(
     for output in program.outputs:
         case = random_gap(grid, output, program)
         if case is not None:
-            on = f" on {output.name}" * (len(program.outputs) > 1)
+            on = f" on {output.title or output.name}" * (len(program.outputs) > 1)
             message = f"no rule decides{on} in some of {grid.size:,} cases"
             yield Finding("note", "gap", output.name, message, (), (), case)
 
@@ -236,9 +237,9 @@ def _never_decides(
     rule_set: RuleSet, first: int, index: int, reasons: Sequence[Proposition]
 ) -> Finding:
     """Return the finding that a rule never decides, as propositions are never certain."""
-    message = f"rule {first + index} never decides: in no case does it exclude a value"
-    if reasons:
-        message = f"rule {first + index} never decides: it is never certain that"
+    why = "in no case without a contradiction does it exclude a value"
+    why = "it is never certain that" if reasons else why
+    message = f"rule {first + index} never decides: {why}"
     return _finding("never decides", rule_set, message, (first + index,), tuple(reasons))
 
 
@@ -292,9 +293,8 @@ def _find_shared_cells(rule_set: RuleSet, _first: int) -> Iterator[Finding]:
         return
     for cell in rule_set.partition.cells(rule_set.output.domain):
         if len(cell) > 1:
-            message = (
-                f"no rule tells these values of {rule_set.output.name} apart: {format_subset(cell)}"
-            )
+            name = rule_set.output.title or rule_set.output.name
+            message = f"no rule tells these values of {name} apart: {format_subset(cell)}"
             yield Finding("note", "one cell", rule_set.output.name, message)
 
 
@@ -307,7 +307,7 @@ def _find_bounded_values(rule_set: RuleSet, _first: int) -> Iterator[Finding]:
     ):  # neither a parameter 1 nor a trivial premise: no term is bounded
         return
     lows, highs = _degree_ranges(rule_set)
-    name = rule_set.output.name
+    name = rule_set.output.title or rule_set.output.name
     for value, low, high in zip(rule_set.output.domain, lows, highs, strict=True):
         text = show_value(value)
         if high < 1.0:
