@@ -82,6 +82,7 @@ reproduce: .venv/.dev  ## the paper's experiments: make reproduce ARGS='addition
 
 outputs: .venv/.dev  ## runs the pages of docs that show outputs, and writes these and their pictures
 	PYTHONPATH=src:tests $(BIN)/python tests/documents.py
+	PYTHONPATH=src $(BIN)/python docs/command_reference.py
 
 docs: .venv/.docs  ## the documentation as a site in docs/_build/html, without the network
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs auto -d docs/_build/trees docs docs/_build/html

@@ -1,5 +1,6 @@
 """As much of JSON Schema as the schema of explanations uses, by hand."""
 
+from collections.abc import Mapping
 from typing import Any
 
 KINDS: dict[str, type | tuple[type, ...]] = {
@@ -16,7 +17,7 @@ SILENT = {"$schema", "title", "description", "$defs", "properties"}
 
 
 def problems(
-    content: Any, schema: dict[str, Any], root: dict[str, Any], at: str = "$"
+    content: Any, schema: Mapping[str, Any], root: Mapping[str, Any], at: str = "$"
 ) -> list[str]:
     """Return what is wrong, with the place of it."""
     found = []

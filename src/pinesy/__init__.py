@@ -33,7 +33,7 @@ _NAMES = {
     "pinesy.model": "Combined NeuroSymbolic Predictions load save",
     "pinesy.rulebase.aggregates": "all_different count_of max_of min_of parity_of sum_of",
     "pinesy.rulebase.cascade": "Cascade",
-    "pinesy.rulebase.check": "Report",
+    "pinesy.rulebase.check_report": "Report",
     "pinesy.rulebase.sample_equations": "EquationSystem MatrixRelation",
     "pinesy.rulebase.functions": "function joint",
     "pinesy.rulebase.rule_set": "RuleSet",

@@ -53,7 +53,7 @@ from pinesy.learning import (
 from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
 from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, parity_of, sum_of
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.check import Report
+from pinesy.rulebase.check_report import Report
 from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.parse import parse, parse_rule
 from pinesy.rulebase.rule_set import RuleSet

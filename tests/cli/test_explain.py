@@ -32,10 +32,10 @@ def data(tmp_path: Path) -> Path:
 
 def test_text_is_the_library_s(pinesy: Run, rules: Path, data: Path) -> None:
     cascade = library.load(rules)
-    result = pinesy("explain", rules, data, "--attribute", "total")
+    result = pinesy("explain", rules, data, "--attribute", "total", "--full")
     assert result.exit_code == 0
-    why, far = result.stdout.split("\n\n")
-    assert why == explain(cascade, EVIDENCE, "total").text()
+    _, why, far = result.stdout.split("\n\n")
+    assert why == explain(cascade, EVIDENCE, "total").justification()
     assert margin(cascade, EVIDENCE, "total") == 0.6
     assert far == (
         "Margin: 0.6. While all input degrees move by less, total keeps its most possible value; "
@@ -44,12 +44,27 @@ def test_text_is_the_library_s(pinesy: Run, rules: Path, data: Path) -> None:
     )
 
 
+def test_the_verdict_comes_first_and_alone(pinesy: Run, rules: Path, data: Path) -> None:
+    result = pinesy("explain", rules, data, "--attribute", "total").stdout
+    decided = library.verdict(library.load(rules), EVIDENCE, "total")
+    first, *others = result.splitlines()
+    assert first == "3  certain 0.60"
+    assert decided.answer == "3, certain 0.60"
+    for question, sentence in decided.questions().items():
+        assert f"{question} {sentence}" in told(result)
+    assert [line[:22].strip() for line in others if line[:1] != " "] == [*decided.questions()]
+    assert max(map(len, result.splitlines())) <= 80
+    full = pinesy("explain", rules, data, "--attribute", "total", "--full").stdout
+    assert full.startswith(result)
+
+
 def test_the_examples_of_the_help(pinesy: Run) -> None:
-    result = pinesy("explain", GLUCOSE, SAMPLES)
+    result = pinesy("explain", GLUCOSE, SAMPLES, "--full")
     assert result.exit_code == 0
+    assert result.stdout.startswith("high  certain 0.70\n")
     assert "It is certain at 0.7 that future-blood-glucose is high" in result.stdout
     assert "Margin: 0.7." in result.stdout
-    other = pinesy("explain", GLUCOSE, SAMPLES, "--sample", 2)
+    other = pinesy("explain", GLUCOSE, SAMPLES, "--sample", 2, "--full")
     assert "It is certain that future-blood-glucose is low" in other.stdout
 
 
@@ -58,7 +73,7 @@ def test_a_value_and_why_not_another(pinesy: Run, rules: Path, data: Path) -> No
     result = pinesy("explain", rules, data, *options)
     cascade = library.load(rules)
     total = cascade["total"].output
-    assert result.stdout.startswith(explain(cascade, EVIDENCE, total.isin({4})).text())
+    assert explain(cascade, EVIDENCE, total.isin({4})).justification() in result.stdout
     expected = why_not(cascade, EVIDENCE, 5, "total")
     assert result.stdout.endswith(f"Why not 5?\n{expected}\n")
     assert "would be 5" in result.stdout
@@ -69,7 +84,8 @@ def test_json_holds_all_answers(pinesy: Run, rules: Path, data: Path) -> None:
     found = json.loads(pinesy("explain", rules, data, *options).stdout)
     cascade = library.load(rules)
     explanation = explain(cascade, EVIDENCE, "total")
-    assert list(found) == ["sample", "explanation", "margin", "why_not"]
+    assert list(found) == ["sample", "verdict", "explanation", "margin", "why_not"]
+    assert found["verdict"] == library.verdict(cascade, EVIDENCE, "total").to_dict()
     assert found["sample"] == 1
     assert found["explanation"] == explanation.to_dict()
     assert problems(found["explanation"], schema(), schema()) == []
@@ -147,9 +163,9 @@ def test_all_the_text_goes_down_to_the_inputs(pinesy: Run, tmp_path: Path) -> No
     names = "\n".join(f"attribute v_{i} in {{0, 1}}" for i in range(10))
     path = tmp_path / "chain.rules"
     path.write_text(f"{names}\n{sets}")
-    shown = pinesy("explain", path, "-", input='{"v_0": 1}').stdout
+    shown = pinesy("explain", path, "-", "--full", input='{"v_0": 1}').stdout
     assert "is not shown (depth 4)" in shown
-    assert "v_0" not in shown.split("\n\n")[0]
+    assert "v_0" not in shown.split("\n\n")[1]
     assert "v_0 is 1" in pinesy("explain", path, "-", "--all", input='{"v_0": 1}').stdout
     less = pinesy("explain", path, "-", "--depth", 2, input='{"v_0": 1}').stdout
     assert "is not shown (depth 2)" in less
@@ -233,9 +249,9 @@ def test_standard_input_and_transform(pinesy: Run, rules: Path) -> None:
     p = [0.5, 0.3, 0.2, 0.0]
     line = json.dumps({"left": p, "right": 1, "size": "small"})
     options = ["--attribute", "total", "--transform", "antipignistic"]
-    found = pinesy("explain", rules, "-", *options, input=line).stdout
+    found = pinesy("explain", rules, "-", *options, "--full", input=line).stdout
     evidence = {"left": library.antipignistic(np.array(p)), "right": {1: 1.0}}
-    assert found.startswith(explain(library.load(rules), evidence, "total").text())
+    assert explain(library.load(rules), evidence, "total").justification() in found
 
 
 def test_a_model_is_explained(pinesy: Run, tmp_path: Path) -> None:
@@ -244,7 +260,7 @@ def test_a_model_is_explained(pinesy: Run, tmp_path: Path) -> None:
     assert pinesy("learn", EXAMPLES / "weather.rules", train, "-o", model).exit_code == 0
     result = pinesy("explain", model, train, "--sample", 3)
     assert result.exit_code == 0
-    assert "street is dry" in result.stdout
+    assert result.stdout.startswith("dry  certain ")
 
 
 # --- margins -----------------------------------------------------------------------------------
@@ -252,11 +268,11 @@ def test_a_model_is_explained(pinesy: Run, tmp_path: Path) -> None:
 
 def test_margins_in_words_and_in_json(pinesy: Run, rules: Path, tmp_path: Path) -> None:
     tie = '{"left": {"1": 1, "2": 1}, "right": 0}'
-    shown = pinesy("explain", rules, "-", "--attribute", "total", input=tie).stdout
+    shown = pinesy("explain", rules, "-", "--attribute", "total", "--full", input=tie).stdout
     assert "Margin: 0. Several values of total are most possible" in shown
     path = tmp_path / "fixed.rules"
     path.write_text("attribute a in {0, 1}\nattribute b in {0}\niff a in {0} then b in {0} [s=1]")
-    shown = pinesy("explain", path, "-", input='{"a": 0}').stdout
+    shown = pinesy("explain", path, "-", "--full", input='{"a": 0}').stdout
     assert "Margin: unlimited. No inputs make another value of b most possible." in shown
     found = json.loads(pinesy("explain", path, "-", "--format", "json", input='{"a": 0}').stdout)
     assert (found["margin"]["all"], found["why_not"]) == (None, None)
@@ -268,10 +284,10 @@ def test_inputs_that_change_nothing_alone(pinesy: Run, tmp_path: Path) -> None:
     path = tmp_path / "five.rules"
     path.write_text(f"{names}\nattribute all in {{0, 1}}\niff {some} then all in {{1}}")
     line = json.dumps({f"a_{i}": 0 for i in range(5)})
-    shown = pinesy("explain", path, "-", input=line).stdout
+    shown = pinesy("explain", path, "-", "--full", input=line).stdout
     assert shown.endswith("No input alone can change it.\n")
     line = json.dumps({f"a_{i}": 1 for i in range(5)})
-    shown = pinesy("explain", path, "-", input=line).stdout
+    shown = pinesy("explain", path, "-", "--full", input=line).stdout
     assert shown.endswith("alone: a_0 (1), a_1 (1), a_2 (1) and 2 more.\n")
 
 
@@ -282,7 +298,7 @@ def test_a_margin_that_is_a_bound_says_so(pinesy: Run, tmp_path: Path) -> None:
         "iff a in {1} then c in {1}\niff b in {1} then c in {0}"
     )
     line = '{"a": {"1": 1, "0": 0.25}, "b": {"0": 1, "1": 0.5}}'
-    shown = pinesy("explain", path, "-", input=line).stdout
+    shown = pinesy("explain", path, "-", "--full", input=line).stdout
     assert "Margin: at least 0.5." in shown
     assert "it may keep it beyond that." in shown
 

@@ -35,7 +35,7 @@ def test_help_documents_exit_codes(pinesy: Run) -> None:
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("check", "pinesy check sum.rules"),
+        ("check", "pinesy check examples/weather.rules"),
         ("show", "pinesy show sum.rules --partition --matrix --set total"),
         ("infer", '"possibility" leaves out values of degree 0'),
         ("infer", '{"left": {"3": 1.0, "8": 0.4}, "right": 5}'),

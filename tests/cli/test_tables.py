@@ -44,16 +44,28 @@ def test_json_lines(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> Non
     assert found == expected
 
 
-def test_csv_and_table(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> None:
+def test_csv_and_table(
+    files: tuple[Path, Path], pinesy: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     rows = list(csv.reader(pinesy("infer", *files, *OPTIONS, "--format", "csv").output.split("\n")))
     assert rows[0][:4] == ["patient", "risk", "risk outcome", "risk verdict"]
     assert [row[0] for row in rows[1:4]] == ["a", "b", "c"]
     table = pinesy("infer", *files, *OPTIONS, "--format", "table").output
-    assert [line.split()[:3] for line in table.splitlines()[2:5]] == [
-        ["a", "risk", "low"],
-        ["b", "risk", "-"],  # undecided
-        ["c", "risk", "high"],
+    assert [line.split()[:4] for line in table.splitlines()[2:5]] == [
+        ["a", "low", "0.25", "age"],
+        ["b", "undecided:", "no", "rule"],
+        ["c", "high", "0.75", "age"],
     ]
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_one_sample_is_a_verdict(files: tuple[Path, Path], pinesy: Callable[..., Any]) -> None:
+    _, data = files
+    data.write_text("age;smoker\n70;yes\n")
+    printed = pinesy("infer", *files, "--format", "table").stdout
+    assert printed == pinesy("explain", *files).stdout
+    assert printed.startswith("high  certain 0.75\nBecause               age is 70 and smoker is")
 
 
 @pytest.mark.parametrize(
@@ -118,10 +130,10 @@ def test_the_same_sample_has_the_same_name(
     options = ("--decimal", ",")
     table = pinesy("infer", *files, *options, "--format", "table").stdout.splitlines()[2:5]
     audited = pinesy("audit", *files, *options).stdout.splitlines()[3:]
-    assert [(line.split()[0], line.split()[2]) for line in table] == [
-        ("1", "low"),
-        ("2", "high"),
-        ("3", "-"),  # undecided
+    assert [line.split()[:2] for line in table] == [
+        ["1", "low"],
+        ["2", "high"],
+        ["3", "undecided:"],
     ]
     assert sorted(line.split()[0] for line in audited if line[:1].isdigit()) == ["1", "2"]
     why = pinesy("explain", *files, *options, "--sample", 2, "--format", "json").stdout

@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 #: Elements that a snippet may have. None of them loads or runs anything.
 KNOWN = (
     "div span b p pre code table thead tbody tr th td details summary progress "
-    "svg g rect path text title desc"
+    "svg g rect path text title desc style dl dt dd"
 )
 ATTRIBUTES = (
     "style role aria-label width height viewbox fill fill-opacity xmlns font-family font-size "
-    "font-weight transform d stroke stroke-width stroke-dasharray rx x y value max"
+    "class title font-weight transform d stroke stroke-width stroke-dasharray rx x y value max"
 )
 
 
@@ -40,7 +40,8 @@ class Snippet(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+        if self._open[-1:] != ["style"]:
+            self.texts.append(data)
 
     @property
     def text(self) -> str:

@@ -53,6 +53,6 @@ def test_long_tables_and_texts_are_cut_with_a_count() -> None:
 
 def test_bars_have_the_length_of_their_degrees() -> None:
     html = bars([("a", 1.0, 0.25), ("b", 0.75, 0.0), ("c", 0.0, 0.0)], "x")
-    assert [html.count(f'width="{width}"') for width in ("120.0", "30.0", "90.0")] == [4, 1, 1]
+    assert [html.count(f'width="{width}"') for width in ("119.0", "29.0", "89.0")] == [4, 1, 1]
     assert "certain" in html
     assert "certain" not in bars([("a", 0.5, None)])

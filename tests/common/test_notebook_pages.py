@@ -31,8 +31,9 @@ def test_snippets_take_the_colours_of_a_dark_page_and_run_nothing(tab: Page) -> 
     assert tab.get_by_text(EVIL_NAME).first.inner_text()
     colours = tab.evaluate("""() => [...document.querySelectorAll("td, th, summary, pre, code")]
         .flatMap((e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor])""")
-    own = tab.evaluate("getComputedStyle(document.body).color")
-    assert set(colours) == {own, "rgba(0, 0, 0, 0)"}
+    pages = ("document.body", "document.querySelector('.pn')")
+    own = [tab.evaluate(f"getComputedStyle({element}).color") for element in pages]
+    assert set(colours) == {*own, "rgba(0, 0, 0, 0)"}
 
 
 def test_a_picture_of_a_notebook(tab: Page) -> None:

@@ -13,9 +13,11 @@ from common.html_reading import Snippet
 from common.things_to_show import EVIL, GRASS, RAIN, RAINS, RULES, SEEN, SKIES, SKY, THINGS, learned
 from messages import raises_saying
 from pinesy import Attribute, Cascade, DataError, Iff, Possibility, RuleSet, audit
+from pinesy.display.cards import tokens
 from pinesy.display.cascade_picture import graph_of
 from pinesy.learning import evaluate
 from pinesy.problems import addition, sudoku
+from pinesy.verdicts import short_degree
 
 
 @pytest.mark.parametrize("name", THINGS)
@@ -28,10 +30,12 @@ def test_snippets_are_whole_short_and_run_nothing(name: str) -> None:
     assert thing._repr_html_() == html
     assert EVIL not in html
     ElementTree.fromstring(f"<all>{html}</all>")  # as strict parsers read it, too
-    # On a dark page: no ground of its own, and no text of a colour but in boxes that have one.
+    # On a dark page: grounds and colours are tokens, which have a dark form; pictures have boxes.
     outside = re.sub(r"<svg xmlns.*?</svg>", "", html, flags=re.DOTALL)
-    assert "background" not in html
-    assert set(re.findall(r'fill="([^"]*)"', outside)) <= {"currentColor", "#0072b2", "#d55e00"}
+    outside = outside.replace(tokens(), "")
+    colours = re.findall(r"(?:fill|stroke|background|color):(?!var\(--pn-)([^;}\"]*)", outside)
+    assert set(colours) <= {"none"}
+    assert 'fill="' not in outside
 
 
 @pytest.mark.parametrize("name", ["attribute", "rule set", "inference", "audit", "prediction set"])
@@ -42,7 +46,7 @@ def test_names_with_markup_are_shown_as_they_are(name: str) -> None:
 def test_degrees_are_shown() -> None:
     pi = RULES.infer(SEEN)[GRASS]
     cells = Snippet(pi._repr_html_()).texts
-    assert {f"{d:.4g}" for d in pi.degrees} | {f"{pi.certainty:.4g}"} <= set(cells)
+    assert {short_degree(d) for d in pi.degrees} | {short_degree(pi.certainty)} <= set(cells)
     assert "contradiction 0.5" in Snippet(THINGS["contradiction"]()._repr_html_()).text
 
 
@@ -53,7 +57,7 @@ def test_large_things_are_folded_with_a_count() -> None:
     assert "... 980 more values" in many._repr_html_()
     degrees = np.full(1000, 0.5)
     degrees[:5] = 1.0
-    assert "... 980 more values, at most 0.5" in Possibility(many, degrees)._repr_html_()
+    assert "... 980 more values, at most 0.50" in Possibility(many, degrees)._repr_html_()
     assert "... 980 more samples" in Possibility(many, np.eye(1000))._repr_html_()
     assert "... 1,988 more columns" in rules.relation._repr_html_()
 

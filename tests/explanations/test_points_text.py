@@ -64,7 +64,7 @@ def _position(value: Any, column: Any) -> float:
 
 
 def test_the_text_is_short_and_in_the_units_of_the_data(rules: Cascade) -> None:
-    text = str(explain(rules, CUT_CASE))
+    text = explain(rules, CUT_CASE).justification()
     first, points, *lines = text.splitlines()
     assert first.startswith("It is certain at ")
     assert "that state is sick" in first
@@ -73,7 +73,7 @@ def test_the_text_is_short_and_in_the_units_of_the_data(rules: Cascade) -> None:
     assert any(line.startswith("  +") and "(glucose is 150" in line for line in lines)
     assert "rule 1" not in text
     assert len(text) < 1000
-    deep = explain(rules, CUT_CASE).text(depth=3)
+    deep = explain(rules, CUT_CASE).justification(depth=3)
     assert deep.startswith(text)
     assert "(depth 3)" in deep
 
@@ -81,7 +81,7 @@ def test_the_text_is_short_and_in_the_units_of_the_data(rules: Cascade) -> None:
 def test_what_is_unknown_gives_what_is_expected(rules: CardCascade) -> None:
     blank = {"glucose": None, "smoker": "no"}
     explanation = explain(rules, blank)
-    text = str(explanation)
+    text = explanation.justification()
     scores = rules.score(blank)
     card, (totals,) = rules.card, scores.totals.tolist()
     assert explanation.predicted == card.output.domain[scores.best[0]]
@@ -109,11 +109,11 @@ def test_a_level_never_seen_is_not_known(rules: CardCascade) -> None:
 
 def test_without_a_card_what_is_unknown_gives_perhaps(rules: CardCascade) -> None:
     plain = Cascade(rules)
-    text = str(explain(plain, {"glucose": None, "smoker": "no"}))
+    text = explain(plain, {"glucose": None, "smoker": "no"}).justification()
     assert explain(plain, CUT_CASE).predicted is None
     assert "perhaps: " in text
     assert "glucose is unknown" in text
-    asked = str(explain(rules, CUT_CASE, rules.outputs[0].isin({"old"})))
+    asked = explain(rules, CUT_CASE, rules.outputs[0].isin({"old"})).justification()
     assert asked.startswith("It is possible at ")
     assert " for old" in asked
 
@@ -122,8 +122,8 @@ def test_degrees_between_give_a_part_or_leave_the_tree(rules: CardCascade) -> No
     glucose = rules.attributes["glucose"]
     halves = [1.0, *[0.5] * (len(glucose.domain) - 1)]
     graded = {**CUT_CASE, "glucose": dict(zip(glucose.domain, halves, strict=True))}
-    assert "Points: " not in str(explain(Cascade(rules), graded))
-    text = str(explain(rules, graded))
+    assert "Points: " not in explain(Cascade(rules), graded).justification()
+    text = explain(rules, graded).justification()
     assert "certain at 0.5" in text
     assert " if it holds, 0 if not)" in text
 
@@ -137,10 +137,10 @@ def test_sums_that_are_none_are_not_told() -> None:
         if `points for yes` == 3 then y in {yes}
     """
     honest = parse(text.replace("VALUE", "2"))
-    told = str(explain(honest, {"a": 1}))
+    told = explain(honest, {"a": 1}).justification()
     assert "Points: 3 for yes, no rule gives any to no." in told
     assert "+2 for yes: a in {1} (a is 1)\n  +1 for yes: at the start" in told
-    assert "Points" not in str(explain(parse(text.replace("VALUE", "0")), {"a": 1}))
+    assert "Points" not in explain(parse(text.replace("VALUE", "0")), {"a": 1}).justification()
 
 
 def test_a_file_of_induced_rules(rules: Cascade, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_file_of_induced_rules(rules: Cascade, tmp_path: Path) -> None:
     assert load(tmp_path / "model.rules") == rules
     (tmp_path / "one.csv").write_text("glucose,smoker\n150,no\n")
     done = CliRunner().invoke(
-        app, ["explain", str(tmp_path / "model.rules"), str(tmp_path / "one.csv")]
+        app, ["explain", str(tmp_path / "model.rules"), str(tmp_path / "one.csv"), "--full"]
     )
     assert done.exit_code == 0
     assert "glucose is 150" in done.stdout
@@ -164,10 +164,10 @@ def test_a_class_without_rules_has_its_start() -> None:
     start, points = card.start["no"], line.points
     assert (card.start["yes"], line.value) == (0, "yes")
     assert points > start > 0
-    unled = str(explain(rules, {"a": 0.0, "b": "u"}))
+    unled = explain(rules, {"a": 0.0, "b": "u"}).justification()
     assert f"Points: {start} for no, 0 for yes; a lead of {start}: no with probability " in unled
     assert f"\n  +{start} for no: at the start" in unled
-    led = str(explain(rules, {"a": 2.0, "b": "u"}))
+    led = explain(rules, {"a": 2.0, "b": "u"}).justification()
     lead = points - start
     text = f"Points: {points} for yes, {start} for no; a lead of {lead}: yes with probability "
     assert text in led
@@ -190,4 +190,5 @@ def test_the_card_as_data(rules: CardCascade) -> None:
         given = points["start"] + sum(line["gives"] for line in points["lines"])
         assert given == points["points"]
     assert "card" not in explain(Cascade(rules), blank).to_dict()
-    assert "<svg" not in explanation._repr_html_()
+    assert "As a picture" not in explanation._repr_html_()
+    assert "As a picture" in explain(Cascade(rules), blank)._repr_html_()

@@ -27,7 +27,7 @@ LABELS: dict[str, Label | str] = {
 
 
 def test_blood_glucose() -> None:
-    assert str(explain(RULES, COFFEE, labels=LABELS)).split("\n") == [
+    assert explain(RULES, COFFEE, labels=LABELS).justification().split("\n") == [
         "It is possible that the future blood glucose is high, because it is possible that the "
         "action is a coffee and the blood glucose is medium (rule 1). No rule speaks against it: "
         "it is not certain at all that the action is long-sleep, sport or walking (rule 2), even "
@@ -43,7 +43,7 @@ def test_blood_glucose() -> None:
 
 
 def test_addition() -> None:
-    lines = explain(ADDITION, SAMPLE, "y_1").text(limit=3).split("\n")
+    lines = explain(ADDITION, SAMPLE, "y_1").justification(limit=3).split("\n")
     number = ADDITION.rule_number
     assert lines[-4:] == [
         "It is possible at 0.8 that y_1 is 7, because it is possible at 0.8 that a_1 is 3, a_3 is "
@@ -61,9 +61,9 @@ def test_addition() -> None:
 
 
 def test_depth_is_told() -> None:
-    text = explain(ADDITION, SAMPLE, "y_1", depth=1).text()
+    text = explain(ADDITION, SAMPLE, "y_1", depth=1).justification()
     assert text.count("  - What is behind c_1 is not shown (depth 1).") == 2
-    assert "What is behind" not in explain(ADDITION, SAMPLE, "y_1", depth=1).text(depth=5)
+    assert "What is behind" not in explain(ADDITION, SAMPLE, "y_1", depth=1).justification(depth=5)
 
 
 RAIN, GRASS = Attribute("rain", ("no", "yes")), Attribute("grass", ("dry", "wet"))
@@ -77,12 +77,12 @@ YES, WET, DRY = RAIN.isin({"yes"}), GRASS.isin({"wet"}), GRASS.isin({"dry"})
 
 
 def test_parameters() -> None:
-    text = str(explain(rain((YES, WET, 0.4, 0.3)), {"rain": {"no": 1.0}}, WET))
+    text = explain(rain((YES, WET, 0.4, 0.3)), {"rain": {"no": 1.0}}, WET).justification()
     assert text.startswith(
         "It is possible at 0.4 that grass is wet, because rule 1 leaves its conclusion possible at "
         "0.4 even if its premise fails (s = 0.4)."
     )
-    text = str(explain(rain((YES, WET, 0.4, 0.3)), {"rain": {"yes": 1.0}}, DRY))
+    text = explain(rain((YES, WET, 0.4, 0.3)), {"rain": {"yes": 1.0}}, DRY).justification()
     assert text.startswith(
         "It is possible at 0.3 that grass is dry, because rule 1 leaves what it does not conclude "
         "possible at 0.3 even if its premise holds (r = 0.3)."
@@ -93,7 +93,7 @@ def test_undecided_results() -> None:
     found = explain(rain((YES, WET, 0.0, 0.0)), {"rain": [1.0, 1.0]})
     assert (found.outcome, found.verdict) == ("no_rule", "undecided: no rule decides")
     assert [node.value for node in found.values] == ["dry", "wet"]
-    assert str(found).split("\n") == [
+    assert found.justification().split("\n") == [
         "Undecided: no rule decides.",
         "It is possible that grass is dry. No rule speaks against it: it is not certain at all "
         "that rain is yes (rule 1).",
@@ -111,7 +111,7 @@ def test_contradiction() -> None:
     found = explain(rules, {"rain": {"yes": 1.0}})
     assert not found.normalised
     assert np.isnan(found.certainty)
-    assert str(found).split("\n") == [
+    assert found.justification().split("\n") == [
         "Contradiction: rules 1 and 2 (degree 0.8), so nothing is concluded.",
         "No value of grass is left fully possible by rules 1 and 2.",
         f"  - It is possible at 0.2 that grass is dry, by rule 1 ({rules.rules[0]}).",
@@ -133,7 +133,7 @@ def test_contradiction_behind() -> None:
     [clash] = found.clashes
     assert (clash.attribute.name, clash.groups, found.contradiction) == ("grass", ((1, 2),), 0.8)
     assert found.possibility == 1.0
-    assert "No value of grass is left fully possible by rules 1 and 2.\n" in str(found)
+    assert "No value of grass is left fully possible by rules 1 and 2.\n" in found.justification()
     content = found.to_dict()
     assert (content["certainty"], content["contradiction"]) == (None, 0.8)
     [written] = content["clashes"]
@@ -148,12 +148,12 @@ def test_contradiction_behind() -> None:
 def test_what_is_hardly_so_and_what_is_unexpected() -> None:
     other = Attribute("sun", ("no", "yes"))
     rules = RuleSet([Iff(RAIN.isin({"yes"}), other.isin({"no"})).then(WET)])
-    text = str(explain(rules, {"rain": [1.0, 0.05], "sun": [1.0, 0.3]}, WET))
+    text = explain(rules, {"rain": [1.0, 0.05], "sun": [1.0, 0.3]}, WET).justification()
     assert text.startswith(
         "It is possible at 0.05 that grass is wet, because it is possible at 0.05 only that rain "
         "is yes (rule 1), even if it is possible that sun is no.\n"
     )
-    text = str(explain(rules, {"rain": [0.95, 1.0], "sun": [1.0, 0.3]}, DRY))
+    text = explain(rules, {"rain": [0.95, 1.0], "sun": [1.0, 0.3]}, DRY).justification()
     assert text.startswith(
         "It is possible at 0.95 that grass is dry. No rule speaks against it: it is certain at "
         "0.05 only that rain is yes (rule 1), even if it is certain at 0.7 that sun is no.\n"
@@ -163,13 +163,13 @@ def test_what_is_hardly_so_and_what_is_unexpected() -> None:
 def test_several_values_asked() -> None:
     rules = ADDITION
     odd = rules["y_2"].output.isin({1, 3, 5, 6})
-    text = str(explain(rules, SAMPLE, odd))
+    text = explain(rules, SAMPLE, odd).justification()
     assert text.startswith("It is possible at 0.8 that y_2 is 1, 3, 5 or 6.\n")
     assert "It is possible at 0.8 that y_2 is 6, because" in text
 
 
 def test_hidden_values_are_counted() -> None:
-    five = explain(ADDITION, SAMPLE, ADDITION["y_2"].output.isin({5})).text(limit=4)
+    five = explain(ADDITION, SAMPLE, ADDITION["y_2"].output.isin({5})).justification(limit=4)
     assert "It is impossible that y_2 is 5" in five
     assert "  - And 6 more values, all impossible." in five
 
@@ -186,7 +186,7 @@ def test_a_sudoku() -> None:
     text = explain(
         rules, evidence, labels={"c": Label("the grid", values={0: "wrong", 1: "right"})}
     )
-    first, *_, last = str(text).split("\n")
+    first, *_, last = text.justification().split("\n")
     assert first == (
         "It is possible that the grid is wrong. No rule speaks against it: it is not certain at "
         "all that a_1_1 != a_1_2 and a_1_1 != a_3_1 (rule 449), even if it is certain at least at "
@@ -203,7 +203,7 @@ def test_a_sudoku() -> None:
 def test_many_triplets_are_counted() -> None:
     a, b = Attribute("a", range(8)), Attribute("b", (0, 1))
     rules = RuleSet([Iff(a.isin({0, i})).then(b.isin({1})) for i in range(1, 8)])
-    text = explain(rules, {"a": {0: 1.0}}).text(limit=2)
+    text = explain(rules, {"a": {0: 1.0}}).justification(limit=2)
     assert "; and because the premises of 5 more rules say the same" in text
 
 
@@ -297,9 +297,17 @@ def test_explanations_have_titles() -> None:
 @given(make.cases(), st.integers(1, 3), st.integers(1, 3))
 def test_every_explanation_has_words(case: make.Case, depth: int, limit: int) -> None:
     for output in case.cascade.outputs:
-        text = explain(case.cascade, case.evidence, output).text(depth=depth, limit=limit)
+        text = explain(case.cascade, case.evidence, output).justification(depth=depth, limit=limit)
         for line in text.split("\n"):
             assert line.endswith(".")
             assert "  - " in line or line[0].isupper()
         assert " ." not in text
         assert "because ." not in text
+
+
+def test_the_text_begins_with_the_verdict() -> None:
+    found = explain(RULES, COFFEE)
+    decided = verdict(RULES, COFFEE)
+    head, because, empty, rest = found.text().split("\n", 3)
+    assert (head, because, empty) == (decided.answer, f"Because: {decided.because}", "")
+    assert rest == found.justification()

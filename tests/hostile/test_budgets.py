@@ -30,7 +30,7 @@ from pinesy.engine.linker import subset_key
 from pinesy.rulebase import check
 from pinesy.rules.syntax.lexer import tokenize
 
-REDUNDANT = "too many cells and rules to look for redundant"
+REDUNDANT = "to look for redundant ones"
 END = "attribute d in {0, 1}\nattribute e in {0, 1}\niff d in {0} then e in {0}\n"
 
 

@@ -51,7 +51,8 @@ def test_a_card_that_is_not_of_the_rules(rules: CardCascade, tmp_path: Path) -> 
     path.write_text(json.dumps(content))
     with pytest.raises(DataError, match=r"model\.json.*line"):
         load(path)
-    for card in ({}, [], {"version": 1}, {**content["card"], "lines": [{}]}):
+    cards: list[Any] = [{}, [], {"version": 1}, {**content["card"], "lines": [{}]}]
+    for card in cards:
         path.write_text(json.dumps({**content, "card": card}))
         with pytest.raises(DataError):
             load(path)

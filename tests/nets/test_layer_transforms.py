@@ -37,7 +37,7 @@ WAYS = [(False, False), (False, True), (True, False), (True, True)]
 def layer_of(trainable: bool, by_groups: bool) -> PossibilisticLayer:
     layer = PossibilisticLayer(RULES, transform="antipignistic", trainable=trainable)
     if by_groups:  # as on other devices
-        layer._is_plain = lambda values: not values  # type: ignore[method-assign]
+        layer._can_use_engine = lambda values: not values  # type: ignore[method-assign]
     return layer
 
 

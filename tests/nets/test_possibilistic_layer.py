@@ -41,7 +41,7 @@ WEATHER = parse("""
 def step_by_step(cascade: Cascade, **options: Any) -> PossibilisticLayer:
     """Return a layer that works with PyTorch's operations only, as on other devices."""
     layer = PossibilisticLayer(cascade, **options)
-    layer._is_plain = lambda values: not values  # type: ignore[method-assign]
+    layer._can_use_engine = lambda values: not values  # type: ignore[method-assign]
     return layer
 
 

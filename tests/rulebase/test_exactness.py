@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pinesy import Attribute, Cascade, If, Iff, RuleSet, parse, posterior
 from pinesy.problems import addition, sudoku
 from pinesy.rulebase import function, joint, max_of, parity_of, sum_of
-from pinesy.rulebase.check import BOUND
 from pinesy.rulebase.exactness import upper_bounds
 from strategies import attributes, distributions, rule_sets, shaped_cascades
 
@@ -97,15 +96,22 @@ def test_a_note_on_one_attribute_is_right(data: st.DataObject) -> None:
     assert noted == (found != exact)
 
 
+def bound(name: str) -> str:
+    return (
+        f"the degrees of {name}, and those inferred from them, may exceed the exact ones (they are "
+        "upper bounds), as"
+    )
+
+
 def notes(*sets: RuleSet) -> list[str]:
     found = Cascade(*sets).check().findings
-    return [f"{f.where}: {f.message}" for f in found if f.kind == "upper bound"]
+    return [f.message for f in found if f.kind == "upper bound"]
 
 
 def test_overlapping_premises_of_one_set() -> None:
     rules = RuleSet([Iff(A.isin({0, 1})).then(B.isin({0})), Iff(A.isin({1, 2})).then(B.isin({0}))])
     assert notes(rules) == [
-        f"attribute 'b': {BOUND}, as rules 1 and 2 use 'a' along several paths, as if it were "
+        f"{bound('b')} rules 1 and 2 use 'a' along several paths, as if it were "
         "several; posterior(rules, evidence, {}) is exact where its `exact` is true"
     ]
     sees = {"a": [1.0, 0.0, 1.0]}
@@ -133,8 +139,7 @@ def test_paths_along_several_sets() -> None:
         RuleSet([If(B.isin({0})).then(D.isin({0})), If(C.isin({0})).then(D.isin({0}))]),
     )
     assert found == [
-        f"attribute 'd': {BOUND}, as 'a' leads to it along several paths, a -> b -> d and "
-        "a -> c -> d"
+        f"{bound('d')} 'a' leads to it along several paths, a -> b -> d and a -> c -> d"
     ]
 
 

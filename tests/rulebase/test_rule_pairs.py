@@ -25,7 +25,7 @@ def conflicts(rule_set: RuleSet) -> Iterator[str]:
     for (i, one), (j, two) in combinations(enumerate(rule_set.rules, 1), 2):
         apart = max(one.r, two.r) < 1.0 and one.conclusion.mask & two.conclusion.mask == 0
         if apart and _compatible(one, two):
-            yield f"rules {i} and {j} can hold together, yet no value fits both conclusions"
+            yield f"Rules {i} and {j} may contradict each other: no value fits both conclusions."
 
 
 def bounds(rule_set: RuleSet) -> Iterator[str]:
@@ -34,9 +34,9 @@ def bounds(rule_set: RuleSet) -> Iterator[str]:
         terms = [_term_range(r, contains(r.conclusion.mask, place)) for r in rule_set.rules]
         shown = show_value(value)
         if (high := min(t[1] for t in terms)) < 1.0:
-            yield f"the value {shown} can never be fully possible: at most {high:g}"
+            yield f"{shown} is never fully possible as a value of out: at most {high:g}."
         if min(t[0] for t in terms) == 1.0:
-            yield f"no rule can make the value {shown} impossible: it always has degree 1"
+            yield f"No rule excludes {shown} as a value of out."
 
 
 def redundant(rule_set: RuleSet) -> tuple[int, ...]:
@@ -59,10 +59,14 @@ def redundant(rule_set: RuleSet) -> tuple[int, ...]:
 KNOWN = [Attribute("a", range(3)), Attribute("b", range(3))]
 
 
+def conflict_texts(rule_set: RuleSet) -> list[str]:
+    return [finding.text for finding, _ in _find_conflicts(rule_set, 1)]
+
+
 @given(rule_sets(KNOWN, Attribute("out", range(4)), max_rules=7))
 def test_the_same_as_pair_by_pair(rule_set: RuleSet) -> None:
-    assert [text for _, _, text in _find_conflicts(rule_set)] == [*conflicts(rule_set)]
-    assert [text for _, _, text in _find_bounded_values(rule_set)] == [*bounds(rule_set)]
+    assert conflict_texts(rule_set) == [*conflicts(rule_set)]
+    assert [f.text for f in _find_bounded_values(rule_set, 1)] == [*bounds(rule_set)]
     kind = rule_set.unit.structure({a.name for a in rule_set.inputs})
     assert _redundant_rules(kind) == redundant(rule_set)
 
@@ -74,8 +78,8 @@ def test_formulas_exclude_pairs() -> None:
         if a == 1 and b == 1 then y == 1
         if a == 1 then y == 1
     """)
-    found = [f.message for f in rules.check().findings if f.kind == "conflict"]
-    assert [text[:17] for text in found] == ["rules 1 and 3 can"]
+    found = [f.text for f in rules.check().findings if f.kind == "contradiction"]
+    assert [text[:17] for text in found] == ["Rules 1 and 3 can"]
 
 
 def many(n: int) -> RuleSet:
@@ -89,14 +93,12 @@ def test_what_is_not_listed_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     rule_set = many(12)
     every = [*conflicts(rule_set)]
     monkeypatch.setattr("pinesy.rulebase.check.PAIRS_LISTED", 20)
-    *found, last = [text for _, _, text in _find_conflicts(rule_set)]
+    *found, last = conflict_texts(rule_set)
     assert found == every[: len(found)]
     assert 20 <= len(found) < len(every)
     assert last.startswith(f"{len(every) - len(found)} more pairs of rules")
     monkeypatch.setattr("pinesy.rulebase.check.PAIRS_WORK", 0)
-    assert [*_find_conflicts(rule_set)][-1] == (
-        "note",
-        "not checked",
-        "too many values and rules to find all conflicts: only pairs with rules 1 to 0 are looked "
-        "at",
+    assert conflict_texts(rule_set)[-1] == (
+        "Too many values and rules to find all contradictions: only pairs with rules 1 to 0 are "
+        "looked at."
     )

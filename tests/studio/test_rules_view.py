@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from browser import SAILING
 from pinesy import Cascade, Target, evaluate, induce, load, parse, save
 from pinesy.induction.points_cascade import card_of
 from pinesy.problems import addition, sudoku
+from pinesy.rulebase.check_report import Finding
 from pinesy.samples import Batch
 from pinesy.studio import Session, rules_view
 from pinesy.studio.row_table import RowTable
@@ -98,7 +98,7 @@ def test_rules_of_templates_have_no_lines() -> None:
 
 def test_a_case_is_a_sample_of_the_page() -> None:
     case = {"sky": "dark", "wind": 12.0}
-    finding = SimpleNamespace(level="warning", kind="gap", rules=(1,), case=case)
+    finding = Finding("note", "gap", "sail", "no rule decides", rules=(1,), case=case)
     content = finding_data(parse(SAILING), finding, {1: 7})
     assert content["case"] == {"sky": {"value": 2}, "wind": {"number": 12.0}}
     assert content["lines"] == [7]

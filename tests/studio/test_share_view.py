@@ -88,7 +88,7 @@ def test_a_report_and_a_graph_are_made(data_client: TestClient) -> None:
 
 def test_what_cannot_be_made_says_why(rules: Path) -> None:
     client = client_of(Session.open(rules))
-    blank = {"row": None, "inputs": {}}
+    blank: dict[str, Any] = {"row": None, "inputs": {}}
     files = {f["kind"]: f for f in ask(client, "share/overview", sample=blank)["files"]}
     assert list(files) == list(FILES)
     assert files["answers"]["missing"] == "It takes rows: pinesy studio RULES DATA."

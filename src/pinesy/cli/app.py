@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -93,24 +93,18 @@ SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
 }
 app = typer.Typer(**SETTINGS)
-for command in (
-    check,
-    show,
-    infer,
-    explain,
-    learn,
-    induce,
-    calibrate,
-    evaluate,
-    audit,
-    shortcuts,
-    backprop,
-    demo,
-    studio,
-):
-    app.command()(with_single_options(command))
-app.add_typer(export, name="export")
-app.add_typer(imports, name="import")
+#: The commands by what they are for, as `--help` groups them.
+GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Ask: what is decided, and why": (infer, explain, backprop),
+    "Rules: look at them, find them, fit them": (check, show, induce, learn, calibrate),
+    "Data: how good rules are, which labels are wrong": (evaluate, audit, shortcuts),
+    "See and share": (studio, demo),
+}
+for panel, commands in GROUPS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(with_single_options(command))
+app.add_typer(export, name="export", rich_help_panel="See and share")
+app.add_typer(imports, name="import", rich_help_panel="See and share")
 
 
 def _version(is_given: bool) -> None:
@@ -126,7 +120,10 @@ def _options(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Possibilistic reasoning with rules: check, infer, explain, learn, evaluate, audit.
+    """Rules that decide, and say why: reject, certain 0.80, because ...
+
+    [bold]Example[/bold]
+      pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl
 
     [bold]Exit codes[/bold]
       0  fine

@@ -26,8 +26,9 @@ from pinesy.learning import Audit, LearnedRules
 from pinesy.learning.audit import Judged, unused_inputs
 from pinesy.model.storage import load, load_rules
 from pinesy.samples import Batch, columns_of
+from pinesy.verdicts import short_degree
 
-COLUMNS = ("sample", "suspicion", "probability", "set", "label", "more possible", "why")
+COLUMNS = ("sample", "suspicion", "attribute", "label", "more possible", "why")
 JudgedBy = Annotated[
     Judged | None,
     typer.Option(
@@ -66,7 +67,7 @@ def audit(
     .csv, .json or .jsonl file, with columns --id.
 
     [bold]Examples[/bold]
-      pinesy audit sum.rules train.csv
+      pinesy audit examples/weather.rules examples/weather_train.jsonl
       pinesy audit model.json train.csv --id patient --limit 50 -o audit.csv
       pinesy audit flu.rules patients.csv --method counts
     """
@@ -101,7 +102,7 @@ def _print(result: Audit, samples: Batch, limit: int) -> None:
     rows = list(_rows(result, samples, min(limit, count)))
     if not rows:
         return
-    TableWriter(COLUMNS, sections=False)(sys.stdout, rows)
+    TableWriter(COLUMNS, sections=False, fit=True)(sys.stdout, rows)
     if count > len(rows):
         screen.print(shortened_note(count - len(rows), "sample", f"--limit {count}"))
 
@@ -129,5 +130,5 @@ class AuditRow(ResultRow):
         """Yield one line."""
         row = self.content
         name = ", ".join(map(str, self.ids.values())) or f"{row['sample']:,}"
-        numbers = (f"{row[key]:.4g}" for key in ("suspicion", "probability"))
-        yield name, *numbers, row["set"], row["label"], row["best"], row["reason"]
+        suspicion = short_degree(row["suspicion"])
+        yield name, suspicion, row["set"], row["label"], row["best"], row["reason"]

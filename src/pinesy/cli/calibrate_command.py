@@ -53,7 +53,7 @@ def calibrate(
     *,
     file_options: options.TrainingOptions,
 ) -> None:
-    """Calibrate rules or a learned model, so that the sets of a level are guaranteed.
+    r"""Calibrate rules or a learned model, so that the sets of a level are guaranteed.
 
     The samples must be others than those of learning. Data is as for pinesy
     learn. A sample has true answers (targets), or the true values of all inputs,
@@ -68,7 +68,8 @@ def calibrate(
     samples only counts are written.
 
     [bold]Examples[/bold]
-      pinesy calibrate model.json held-out.csv -o calibrated.json
+      pinesy calibrate examples/weather.rules examples/weather_valid.jsonl \
+        -o calibrated.json
       pinesy infer calibrated.json new.csv --level 0.95
       pinesy calibrate calibrated.json more.csv -o calibrated.json --more
     """

@@ -7,8 +7,10 @@ import typer
 
 from pinesy._common.reports import count_text
 from pinesy.cli import options
-from pinesy.cli.output import say
+from pinesy.cli.output import say, say_wrapped
 from pinesy.model.storage import load_rules
+from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.check_report import MAX_SHOWN, Finding, Report
 from pinesy.samples import Batch
 
 CheckedData = Annotated[
@@ -19,17 +21,27 @@ CheckedData = Annotated[
         show_default=False,
     ),
 ]
+Costs = Annotated[
+    bool,
+    typer.Option("--costs", help="Print what inference costs: cells, tree nodes, instructions."),
+]
+#: Characters of a rule that are printed.
+RULE_TEXT = 200
 
 
 def check(
     rules: options.RulesFile,
     data: CheckedData = None,
+    costs: Costs = False,
+    everything: options.All = False,
     *,
     file_options: options.DataOptions,
 ) -> None:
-    """Check a file of rules for likely mistakes, print its cost, and try it on data.
+    """Say what to look at first in a file of rules, with a case for each finding.
 
-    Warnings are likely mistakes (exit code 1), notes are not.
+    Rules that can contradict each other, inputs for which no rule decides, rules
+    that never decide, then other likely mistakes, then notes. The rules are
+    numbered through the whole file. Likely mistakes give exit code 1.
 
     [bold]Data[/bold]
     With a file of samples (as for pinesy infer) it counts for each output the
@@ -39,22 +51,46 @@ def check(
       no rule decides  every value is fully possible
       contradiction    no value is fully possible, here or on the way
       right            if the file has targets (as for pinesy learn)
-    and names the rules that clash, with a line where they do (exit code 1).
+    and names the rules that contradict each other, with a line where they do.
 
     [bold]Examples[/bold]
-      pinesy check sum.rules
-      pinesy check sum.rules digits.csv
+      pinesy check examples/weather.rules
+      pinesy check examples/weather.rules examples/weather_train.jsonl --costs
     """
     cascade = load_rules(rules)
     if data is None:
-        findings = cascade.check()
+        report = cascade.check()
     else:
         concluded = [s.output for s in cascade.order]
         batches = file_options.batches(data, cascade, cascade.inputs, targets=concluded)
         samples = Batch.joined(list(batches))
-        findings = cascade.check(samples.evidence, samples.targets or None, lines=samples.lines)
-    say(str(findings))
-    warnings = len(findings.warnings)
-    notes = len(findings.findings) - warnings
-    say(f"{count_text(warnings, 'warning')}, {count_text(notes, 'note')}")
+        report = cascade.check(samples.evidence, samples.targets or None, lines=samples.lines)
+    say_wrapped(report.overview)
+    first, left = report.first_findings(len(report.findings) if everything else MAX_SHOWN)
+    for finding in first:
+        _print(finding, report, cascade)
+    for sentence in left:
+        say_wrapped(f"{sentence[:-1]} (--all shows them).", before=True)
+    if not report.findings:
+        say("Nothing to look at.")
+    if report.data is not None:
+        say(f"\n{report.data}")
+    if costs:
+        say_wrapped(f"Costs: {report.cost}", before=True)
+    warnings = len(report.warnings)
+    notes = len(report.findings) - warnings
+    say(f"\n{count_text(warnings, 'warning')}, {count_text(notes, 'note')}")
     raise typer.Exit(1 if warnings else 0)
+
+
+def _print(finding: Finding, report: Report, cascade: Cascade) -> None:
+    """Print a finding, its rules, and a case that shows it."""
+    sign = "!" if finding.level == "warning" else "?" if finding.kind == "gap" else "-"
+    say_wrapped(f"{sign} {finding.text}", before=True, indent=2)
+    for number in finding.rules[:MAX_SHOWN]:
+        index = number - report.first_numbers[finding.attribute]
+        text = " ".join(str(cascade[finding.attribute].rules[index]).split())
+        text = text if len(text) <= RULE_TEXT else f"{text[:RULE_TEXT]} ..."
+        say_wrapped(f"  rule {number}  {text}", indent=10 + len(str(number)) - 1)
+    if finding.case:
+        say_wrapped(f"  For example: {report.case_text(finding)}.", indent=4)

@@ -72,6 +72,9 @@ def demo(tour: Tour = False, output: DemoPage = Path("pinesy-demo.html")) -> Non
     under a minute. Without PyTorch and mlxtend (pip install 'pinesy\[nn,data]'),
     or with --tour, a tour of the parts: the paper's example, then an addition of
     uncertain digits.
+
+    [bold]Examples[/bold]
+      pinesy demo --tour
     """
     missing = [name for name in ("torch", "safetensors", "mlxtend") if not find_spec(name)]
     if missing and not tour:

@@ -74,7 +74,7 @@ def evaluate(
     must be certain; the data are then probabilities.
 
     [bold]Examples[/bold]
-      pinesy evaluate model.json test.csv
+      pinesy evaluate examples/weather.rules examples/weather_valid.jsonl
       pinesy evaluate model.json test.csv -o report.html
       pinesy evaluate calibrated.json test.csv --level 0.9 --level 0.99
       pinesy evaluate sum.rules softmax.csv --semantics all

@@ -12,7 +12,7 @@ from pinesy import explanations
 from pinesy._common.reports import count_text
 from pinesy._common.validation import MOST_NAMES, printable
 from pinesy.cli import options
-from pinesy.cli.output import put_text
+from pinesy.cli.output import put_text, verdict_block
 from pinesy.exceptions import DataError
 from pinesy.explanations.decision import only_output
 from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
@@ -20,6 +20,7 @@ from pinesy.explanations.json_form import json_text
 from pinesy.explanations.smallest_change import Mode
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of
+from pinesy.verdicts import Guarantee, verdict
 
 SUFFIXES: dict[str, ExplanationFormat] = {".txt": "text", ".json": "json", ".svg": "svg"}
 SampleName = Annotated[
@@ -62,6 +63,8 @@ Eta = Annotated[float, typer.Option(help="Degrees below it count as nothing.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="Rule sets to go down.")]
 LIMIT_HELP = "Show so many values, rules and propositions of each; the others are counted."
 Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help=LIMIT_HELP)]
+FULL_HELP = "Print the full justification below the verdict: rules, premises, margins."
+Full = Annotated[bool, typer.Option("--full", help=FULL_HELP)]
 FORMAT_HELP = "By default by the output file's suffix; else text."
 Form = Annotated[ExplanationFormat | None, typer.Option("--format", help=FORMAT_HELP)]
 
@@ -76,6 +79,7 @@ def explain(
     mode: ChangeMode = None,
     change: Changing = None,
     keep: Kept = None,
+    full: Full = False,
     eta: Eta = 0.1,
     depth: Depth = None,
     limit: Limit = None,
@@ -86,23 +90,25 @@ def explain(
     *,
     file_options: options.DataOptions,
 ) -> None:
-    """Explain the result of one sample: why a value is as possible and as certain.
+    r"""Say what is decided of one sample, why, what would change it, and how firm it is.
 
-    The rules that set its possibility, what these rest on, down to the inputs;
-    then what else is possible, which bounds its certainty. The margin is how
-    far the inputs may move before the most possible value can change. Data is as
-    for pinesy infer; values are written as in rules: 7, wet, "(1, 2)".
-    --why-not names another value, what holds it down, and the smallest change of
+    --full (and --value, --depth, --limit, --all) adds the full justification: the
+    rules that set the possibility, what these rest on, down to the inputs; what
+    else is possible, which bounds the certainty; the margin, which is how far the
+    inputs may move before the most possible value can change. Data is as for
+    pinesy infer; values are written as in rules: 7, wet, "(1, 2)".
+    --why-not names another value, what excludes it, and the smallest change of
     the inputs that makes it win, in the units of the data: if glucose were below
     126 (now 140). --keep and --change say which inputs may change.
-    --level, for calibrated rules, shows which values are excluded at which
-    levels, and which p-values exclude that of --why-not.
+    --level, for calibrated rules, adds the guarantee, which values are excluded at
+    which levels, and which p-values exclude that of --why-not.
 
     [bold]Formats[/bold]
-    text  plain English, down 4 rule sets; the first 5 of many values, rules or
-          propositions, those that decide first; of induced rules the points that
-          each class got and why (--depth N adds the rules of their sums)
-    json  an object: "sample" (its row, from 1), "explanation", "margin" and "why_not"
+    text  the verdict; with --full plain English, down 4 rule sets; the first 5 of
+          many values, rules or propositions, those that decide first; of induced
+          rules the points that each class got and why
+    json  an object: "sample" (its row, from 1), "verdict", "explanation", "margin"
+          and "why_not"
           (null unless asked for); the first 20 of each, 500 values in all;
           "why_not" has "change", of values with "inputs": what each is now and
           has to be; "margin" has "all" (of all inputs together), "inputs" (of each alone;
@@ -114,7 +120,8 @@ def explain(
 
     [bold]Examples[/bold]
       pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl
-      pinesy explain sum.rules digits.jsonl --sample 7 --value 12 --why-not 13
+      pinesy explain examples/blood_glucose.rules examples/blood_glucose.jsonl \
+        --sample 2 --full
       pinesy explain risk.rules patients.csv --id patient --sample A200
       pinesy explain sum.rules digits.jsonl --attribute total -o total.svg
       pinesy explain risk.rules patients.csv --why-not low --keep age --keep sex
@@ -160,14 +167,31 @@ def explain(
         if has_rival
         else None
     )
-    if calibrated is None:
-        report = ExplanationReport(cascade, row, evidence, explanation, answer, max_shown)
-        text = report.write(file_format)
+    guarantee = None
+    if calibrated is not None and level is not None:
+        levels = explanation.text().partition("\n\n")[0].replace("\n", " ")
+        sentence = f"{levels} {explanation.guarantee}"
+        guarantee = Guarantee(level, explanation.sets[concluded], sentence)
+    decided = verdict(cascade, evidence, concluded, guarantee=guarantee)
+    report = ExplanationReport(cascade, row, evidence, explanation, answer, max_shown)
+    if is_picture:
+        text = report.write("svg")
     elif file_format == "json":
-        content = explanation.to_dict(limit=max_shown) | {"why_not": answer and answer.to_dict()}
+        content = {"sample": row, "verdict": decided.to_dict()}
+        if calibrated is None:
+            content |= report.to_dict()
+        else:
+            content |= explanation.to_dict(limit=max_shown)
+            content |= {"why_not": answer and answer.to_dict()}
         text = json_text(content, indent=1)
     else:
-        text = "\n\n".join([explanation.text(limit=max_shown), *([str(answer)] if answer else [])])
+        is_full = full or everything or any(o is not None for o in (value, depth, limit))
+        parts = [verdict_block(decided)]
+        if is_full:
+            parts += [explanation.text(limit=max_shown)] if calibrated else [report.justification()]
+        if answer is not None:
+            parts.append(str(answer) if calibrated else report.why_not_text())
+        text = "\n\n".join(parts)
     put_text(output, printable(f"{text}\n"))
 
 

@@ -93,7 +93,7 @@ def page(
     A page holds at most 20 MB; larger ones are refused, with their size.
 
     [bold]Examples[/bold]
-      pinesy export page triage.rules -o triage.html
+      pinesy export page examples/weather.rules -o weather.html
       pinesy export page sum.rules --data digits.jsonl --samples 20 -o sum.html
       pinesy export page model.zip --data softmax.csv --transform antipignistic
         --images digits.npz -o digits.html
@@ -139,7 +139,7 @@ def onnx(
     NaN.
 
     [bold]Examples[/bold]
-      pinesy export onnx sum.rules -o sum.onnx
+      pinesy export onnx examples/weather.rules -o weather.onnx
       pinesy export onnx model.zip -o model.onnx
     """
     options.check_output_file(output, [".onnx"], [model])
@@ -161,7 +161,7 @@ def problog(
     in their place, in the first lines.
 
     [bold]Examples[/bold]
-      pinesy export problog sum.rules
+      pinesy export problog examples/weather.rules
       pinesy export problog sum.rules --query total -o sum.pl
     """
     options.check_output_file(output, None, [rules])
@@ -176,7 +176,7 @@ def cnf(rules: options.RulesFile, output: options.OutputFile = None) -> None:
     stands for which value of an attribute.
 
     [bold]Examples[/bold]
-      pinesy export cnf sum.rules -o sum.cnf
+      pinesy export cnf examples/weather.rules -o weather.cnf
     """
     options.check_output_file(output, None, [rules])
     clauses = pinesy.to_dimacs(load_rules(rules))
@@ -192,7 +192,7 @@ def table(rules: options.RulesFile, output: TableFile) -> None:
     and read it with pinesy import table.
 
     [bold]Examples[/bold]
-      pinesy export table sum.rules -o sum.xlsx
+      pinesy export table examples/weather.rules -o weather.csv
     """
     options.check_output_file(output, SUFFIXES, [rules])
     pinesy.write_decision_table(load_rules(rules), output)

@@ -13,7 +13,8 @@ from rich.text import Text
 from pinesy import problems
 from pinesy._common.files import atomic_text
 from pinesy._common.names import column_slices
-from pinesy.cli.output import rich_table
+from pinesy.cli.output import rich_table, verdict_block
+from pinesy.display.cards import explained_verdict, panel, verdict_card
 from pinesy.display.markup import html_table, join_markup, tag
 from pinesy.display.pages import html_page
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -178,6 +179,7 @@ def _print_case(console: Console, case: ExplainedSum) -> None:
     console.print(Text(case.title, style="bold"))
     console.print(Text(images_text(np.stack(list(case.images.values())))), soft_wrap=True)
     console.print(Text(case.summary))
+    console.print(Text(verdict_block(explained_verdict(case.explanation))))
     console.print(Text(case.explanation.text(depth=2, limit=2)), soft_wrap=True)
     if case.why_not:
         console.print(Text(f"Why not the true digit: {case.why_not}"), soft_wrap=True)
@@ -193,9 +195,13 @@ def images_text(images: Images) -> str:
 
 
 def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[ExplainedSum]) -> str:
-    """Return the HTML page: facts, the table of results, and explained sums."""
+    """Return the HTML page: a verdict, facts, the table of results, and explained sums."""
+    sums = list(sums)
+    first = [panel(verdict_card(explained_verdict(sums[0].explanation)))] if sums else []
     paragraphs = join_markup(tag("p", fact) for fact in facts)
     results = tag("h2", "Images that were never seen") + html_table(COLUMNS, rows)
     return html_page(
-        TITLE, "\n".join([paragraphs, results, *(explained.to_html() for explained in sums)]), STYLE
+        TITLE,
+        "\n".join([*first, paragraphs, results, *(explained.to_html() for explained in sums)]),
+        STYLE,
     )

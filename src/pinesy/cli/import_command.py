@@ -34,7 +34,7 @@ def import_table(source: TableSource, output: options.RulesOutput) -> None:
     any. Formulas of Excel are refused, not evaluated.
 
     [bold]Examples[/bold]
-      pinesy import table triage.xlsx -o triage.rules
+      pinesy import table examples/weather_table.csv -o weather.rules
     """
     options.check_output_file(output, [".rules", ".json"], [source])
     pinesy.save(pinesy.read_decision_table(source), output)

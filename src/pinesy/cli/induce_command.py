@@ -71,7 +71,7 @@ def induce(
     Interrupted by Ctrl-C, the best rules so far are written.
 
     [bold]Examples[/bold]
-      pinesy induce patients.csv --target diagnosis -o model.rules
+      pinesy induce examples/weather_days.csv --target street -o street.rules
       pinesy evaluate model.rules others.csv
     """
     options.check_output_file(output, [".rules", ".json"], [data])

@@ -2,30 +2,36 @@
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import compress, count
-from typing import Annotated, Any, Literal, NamedTuple
+from functools import partial
+from itertools import chain, compress, count, islice, repeat
+from typing import Annotated, Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 import numpy.typing as npt
 import typer
 
 from pinesy._common.names import column_slices
-from pinesy._common.validation import BoolArray, FloatArray
+from pinesy._common.validation import BoolArray, FloatArray, printable
 from pinesy.calibration import PredictionSets
 from pinesy.cli import options
-from pinesy.cli.output import ResultRow, TableWriter, six_digits, write_rows, writer_of
+from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
+from pinesy.engine.program import Program
 from pinesy.model.storage import load_rules
+from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import Outcome, rule_numbers_text, verdict_text
+from pinesy.rules.outcomes import Outcome, rule_numbers_text, short_degree, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
-from pinesy.samples import Batch, value_texts
-from pinesy.semantics.semantics import as_semantics
+from pinesy.samples import Batch, evidence_of, value_texts
+from pinesy.semantics.semantics import Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldWeights
+from pinesy.verdicts import Verdict, verdict
 
+#: Returns the verdicts on the outputs of a sample.
+VerdictsOf = Callable[[], list[Verdict]]
 #: Samples that one table holds; more go into further tables, so that memory stays bounded.
 PAGE = 1000
 
@@ -77,7 +83,8 @@ def infer(
     [bold]Results[/bold]
     jsonl  one object per sample; "possibility" leaves out values of degree 0
     csv    one row per sample: each output's best value, outcome, degrees
-    table  for reading: six digits, the first 20 samples (--all: all)
+    table  for reading: answer, certainty and reason of the first 20 samples (--all:
+           all); of a single sample the verdict, as pinesy explain prints it
     Columns --id, and one called id, come first in each.
     The "outcome" of a result says whether it has a best value, "verdict" says it
     in words:
@@ -99,7 +106,7 @@ def infer(
     degrees of truth. Rules must be certain.
 
     [bold]Examples[/bold]
-      pinesy infer sum.rules digits.jsonl
+      pinesy infer examples/blood_glucose.rules examples/blood_glucose.jsonl
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
       pinesy infer sum.rules softmax.csv --semantics probabilistic
       pinesy infer triage.rules patients.csv --id patient --decimal ,
@@ -121,6 +128,7 @@ def infer(
     program = cascade.compile(output_names)
     inputs = program.inputs if calibrated is None else cascade.inputs
     numbers = count(1)
+    last = _last_columns(meaning, calibrated is not None)
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
         """Return the rules that clash, as text, for each contradictory sample."""
@@ -153,16 +161,37 @@ def infer(
             results = [inferred[a.name] for a in outputs]
             parts = [_possibility_results(pi, clashes(pi, evidence)) for pi in results]
         ids = map(samples.ids_of, range(len(samples)))
-        return map(InferenceRow, zip(*parts, strict=True), numbers, ids)
+        verdicts = _verdicts(cascade, program, samples) if last[1] == "because" else repeat(None)
+        return map(InferenceRow, zip(*parts, strict=True), numbers, ids, verdicts)
 
     options.check_ids(file_options.ids or (), program.outputs)
     batches = file_options.batches(data, cascade, inputs, batch)
-    last = ("certainty",) if calibrated is None else ("certainty", "set")
-    last = last if meaning.is_compiled else ("weight",)
-    columns = ("sample", "output", "best", *last, "outcome")
-    table = TableWriter(columns, ("sample",), everything, PAGE, len(program.outputs) > 1)
-    write = table if file_format == "table" else writer_of(f".{file_format}", formulas)
+    table = partial(_write_table, _table(len(program.outputs), last, everything))
+    write: Writer = table if file_format == "table" else writer_of(f".{file_format}", formulas)
     write_rows(batches, rows, write, data, output)
+
+
+def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["VerdictsOf"]:
+    """Yield for each sample a function that returns the verdicts on its outputs."""
+
+    def verdicts_on(row: int) -> list[Verdict]:
+        evidence = evidence_of(samples, row, program.inputs)
+        return [verdict(cascade, evidence, output) for output in program.outputs]
+
+    return (partial(verdicts_on, row) for row in range(len(samples)))
+
+
+def _last_columns(meaning: Semantics, has_sets: bool) -> tuple[str, str]:
+    """Return the titles of the last two columns of a table; the second may be empty."""
+    if not meaning.is_compiled:
+        return "weight", ""
+    return "certain", "set" if has_sets else "because"
+
+
+def _table(n_outputs: int, last: tuple[str, str], everything: bool) -> TableWriter:
+    """Return the writer of a table with columns `last`."""
+    columns = ["sample", *["output"] * (n_outputs > 1), "answer", *filter(None, last)]
+    return TableWriter(columns, ["sample"], everything, PAGE, n_outputs > 1, last[1] == "because")
 
 
 class OutputResult(NamedTuple):
@@ -219,16 +248,15 @@ class OutputResult(NamedTuple):
         return [best, self.outcome, self.verdict, left, *facts, *self.degrees]
 
     def line(self) -> tuple[str, ...]:
-        """Return the cells of a row of the printed table."""
-        name, best, number = self.attribute.name, "-", "-"
-        outcome: str = self.verdict
+        """Return the cells of a row of the printed table: answer, certainty or weight, and set."""
+        answer, number = self.verdict, "-"
         if self.best is not None:
-            best, outcome = show_value(self.attribute.domain[self.best]), self.outcome
-            number = six_digits(self.facts.get("certainty") or max(self.degrees))
+            certainty = self.facts.get("certainty")
+            answer = show_value(self.attribute.domain[self.best])
+            number = short_degree(max(self.degrees) if certainty is None else certainty)
         if self.title == "set":
-            members = f"{{{', '.join(compress(self.texts, self.members))}}}"
-            return name, best, number, members, outcome
-        return name, best, number, outcome
+            return answer, number, f"{{{', '.join(compress(self.texts, self.members))}}}"
+        return answer, number
 
 
 def _results(
@@ -298,6 +326,7 @@ class InferenceRow(ResultRow):
     results: tuple[OutputResult, ...]
     number: int
     ids: dict[str, Any]
+    verdicts: VerdictsOf | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ids and the outputs by name."""
@@ -316,10 +345,35 @@ class InferenceRow(ResultRow):
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
-        number = ", ".join(map(str, self.ids.values())) or f"{self.number:,}"
-        for result in self.results:
-            yield number, *result.line()
-            number = ""
+        verdicts = [] if self.verdicts is None else self.verdicts()
+        for index, result in enumerate(self.results):
+            name = [result.attribute.name] * (len(self.results) > 1)
+            reason = [verdicts[index].because] if verdicts else []
+            yield self.name if index == 0 else "", *name, *result.line(), *reason
+
+    @property
+    def name(self) -> str:
+        """The ids of the sample, or its number."""
+        return ", ".join(map(str, self.ids.values())) or f"{self.number:,}"
+
+    def block(self) -> str:
+        """Return the verdict on each output, in lines that fit the screen."""
+        verdicts = [] if self.verdicts is None else self.verdicts()
+        has_names = len(verdicts) > 1
+        return "\n\n".join(
+            f"{verdict.attribute.name}: " * has_names + verdict_block(verdict)
+            for verdict in verdicts
+        )
+
+
+def _write_table(table: TableWriter, stream: TextIO, rows: Iterable[Any]) -> None:
+    """Print one sample as its verdict, several as a table."""
+    rows = iter(rows)
+    first = list(islice(rows, 2))
+    if len(first) == 1 and first[0].verdicts is not None:
+        stream.write(f"{printable(first[0].block())}\n")
+        return
+    table(stream, chain(first, rows))
 
 
 def _json_value(value: Any) -> Any:

@@ -108,7 +108,7 @@ def learn(
     takes a model in the place of RULES, and DATA as samples to add.
 
     [bold]Examples[/bold]
-      pinesy learn sum.rules train.csv -o model.json
+      pinesy learn examples/weather.rules examples/weather_train.jsonl -o model.json
       pinesy learn sum.rules train.parquet -o model.json --tolerance "c_*=0.05"
       pinesy learn sum.rules train.csv -o model.json --validation valid.csv
       pinesy learn flu.rules patients.csv -o model.json --method counts

@@ -3,6 +3,7 @@
 import csv
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, TextIO, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.segment import Segment
 from rich.table import Table
@@ -23,10 +25,17 @@ from pinesy._common.files import atomic_text, wrap_read_errors
 from pinesy._common.reports import count_text
 from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
+from pinesy.verdicts import Verdict
 
 T = TypeVar("T")
 #: The first characters of cells that a spreadsheet runs as formulas.
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+#: Characters of a line on the screen, so that it fits the smallest usual terminal.
+WIDTH = 80
+#: The column where the lines of a verdict begin, after their questions.
+HEAD = 22
+#: Characters between the columns of a table, and characters that a cut column keeps at least.
+CELL_GAP, MIN_LAST = 3, 20
 #: Samples that a table shows without --all.
 MAX_SHOWN = 20
 
@@ -47,6 +56,34 @@ class Screen(Console):
 def say(text: object = "") -> None:
     """Print a line, with escaped control characters."""
     typer.echo(printable(str(text)))
+
+
+def say_wrapped(text: str, *, before: bool = False, indent: int = 0) -> None:
+    """Print a text in lines of at most `WIDTH` characters.
+
+    Parameters
+    ----------
+    before : whether to print an empty line before it
+    indent : of all lines but the first
+    """
+    lines = textwrap.wrap(
+        printable(text), WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False
+    )
+    typer.echo("\n" * before + "\n".join(lines))
+
+
+def verdict_block(verdict: Verdict) -> str:
+    """Return the answer, and a line for each question, in at most `WIDTH` characters a line."""
+    lines = [re.sub(r", (certain \S+)\Z", r"  \1", verdict.answer)]
+    for head, text in verdict.questions().items():
+        lines += textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent=f"{head:<{HEAD}}",
+            subsequent_indent=" " * HEAD,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
 
 
 @contextmanager
@@ -207,6 +244,7 @@ class TableWriter:
     Attributes
     ----------
     columns, right : the titles of the columns, and of those that are right-aligned
+    fit : whether the last column is cut so that lines fit the screen
     everything : whether to show all samples, or the first `MAX_SHOWN`
     page : the number of samples of one table, so that memory is bounded; None for all
     sections : whether to separate samples
@@ -217,6 +255,7 @@ class TableWriter:
     everything: bool = True
     page: int | None = None
     sections: bool = True
+    fit: bool = False
 
     def __call__(self, stream: TextIO, rows: Iterable[ResultRow]) -> None:
         """Print the samples, and the number of omitted ones."""
@@ -230,14 +269,27 @@ class TableWriter:
 
     def _print(self, screen: Screen, rows: Sequence[ResultRow]) -> None:
         table = rich_table(self.columns, right=self.right)
-        for row in rows:
-            for cells in row.lines():
+        lines = [[list(map(printable, cells)) for cells in row.lines()] for row in rows]
+        if self.fit:
+            self._cut([cells for row_lines in lines for cells in row_lines], screen.width)
+        for row_lines in lines:
+            for cells in row_lines:
                 table.add_row(*map(Text, cells))
             if self.sections:
                 table.add_section()
         screen.print(table)
         for remark in chain.from_iterable(row.remarks() for row in rows):
             screen.print(Text(remark), soft_wrap=True)
+
+    def _cut(self, lines: Sequence[list[str]], width: int) -> None:
+        """Cut the last cell of each line to the width that the others leave."""
+        others = zip(self.columns[:-1], *(cells[:-1] for cells in lines), strict=False)
+        widths = [max(map(cell_len, column)) + CELL_GAP for column in others]
+        remaining = max(MIN_LAST, width - sum(widths))
+        for cells in lines:
+            if cell_len(cells[-1]) > remaining:
+                start = set_cell_size(cells[-1], remaining - 4)
+                cells[-1] = f"{start.rpartition(' ')[0] or start} ..."
 
 
 def write_rows(

@@ -53,7 +53,7 @@ def shortcuts(
     and the fewest labels that would leave only the true one.
 
     [bold]Examples[/bold]
-      pinesy shortcuts sum.rules seen.csv
+      pinesy shortcuts examples/weather.rules
       pinesy shortcuts sum.rules --where 'left + right < 5' --format json
       pinesy shortcuts formula.rules seen.csv --share d0,d1
     """

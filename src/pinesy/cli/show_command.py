@@ -54,7 +54,7 @@ def show(
     that it is compiled to. Long parts are shortened, with a note; --all shows all.
 
     [bold]Examples[/bold]
-      pinesy show sum.rules
+      pinesy show examples/weather.rules
       pinesy show sum.rules --partition --matrix --set total
       pinesy show sum.rules --matrix --numbers
     """

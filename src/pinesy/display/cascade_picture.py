@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from pinesy._common.reports import count_text
 from pinesy.display.boxes import Box, BoxKind, drawing
-from pinesy.display.markup import Markup, cut, details, join_markup, more, tag
-from pinesy.display.rules_html import rules_table
+from pinesy.display.cards import panel, rule_set_card
+from pinesy.display.markup import Markup, cut, details, more, tag
 from pinesy.exceptions import DataError
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
@@ -126,14 +126,15 @@ def _box(node: GraphNode, is_result: bool) -> Box:
 
 
 def cascade_html(cascade: Cascade) -> Markup:
-    """Return the graph, and the rules of each set to unfold."""
+    """Return the rules of each set as cards, and the graph to unfold."""
     sets = [
-        details(
-            f"{cut(s.output.title or s.output.name)}: {count_text(len(s), 'rule')}",
-            rules_table(s.rules, first=cascade.rule_number(s.output.name, 0)),
+        rule_set_card(
+            s.rules,
+            f"Rules on {s.output.title or s.output.name}",
+            cascade.rule_number(s.output.name, 0),
         )
         for s in cascade.stated[:SETS]
     ]
     omitted = more(len(cascade.stated) - SETS, "rule sets")
     graph = tag("div", cascade_svg(cascade), style="overflow-x:auto")
-    return tag("div", repr(cascade)) + graph + join_markup(sets) + omitted
+    return panel(tag("div", repr(cascade)), *sets, omitted, details("As a picture", graph))

@@ -9,7 +9,7 @@ from pinesy._common.names import name_of
 from pinesy._common.validation import check_known, cut_repr
 from pinesy.display.boxes import Box, BoxKind, DegreeBar, drawing
 from pinesy.display.images import data_uri
-from pinesy.display.markup import Markup, bar, details, first_lines, lines_of, tag
+from pinesy.display.markup import Markup, bar, details, first_lines, lines_of
 from pinesy.display.rules_html import distribution_html
 from pinesy.exceptions import DataError, placed
 from pinesy.explanations.explain import Explanation
@@ -47,14 +47,6 @@ def explanation_svg(
     boxes = BoxMaker(explanation, depth, limit, nodes, _image_uris(explanation, images))
     title, text = f"Why {explanation.proposition}", explanation.text(limit=boxes.limit)
     return drawing(boxes.root(), title, text, LEGEND)
-
-
-def explanation_html(explanation: Explanation) -> Markup:
-    """Return the picture, and the text to unfold; of a score card the text alone."""
-    if explanation.probability is not None:
-        return lines_of(explanation.text())
-    text = details("in words", lines_of(explanation.text()))
-    return tag("div", Markup(explanation.to_svg()), style="overflow-x:auto") + text
 
 
 def why_not_html(why_not: WhyNot) -> Markup:

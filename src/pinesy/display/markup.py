@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from pinesy._common.reports import ReportTable
+from pinesy.rules.outcomes import short_degree
 
 #: The maximum number of lines and columns of a table, and of characters of a text in it.
 LINES, COLUMNS, TEXT = 20, 20, 300
-#: Colours that colour-blind readers can distinguish, on white and on black.
-BLUE, ORANGE = "#0072b2", "#d55e00"
+#: The colours of the design (its tokens, light): possible, certain, and what decides.
+POSSIBLE, POSSIBLE_FILL, CERTAIN, DECIDES = "#3d86b8", "#cfe5f4", "#0b4a77", "#a85000"
 #: The colour of text outside of boxes: it can be read on white and on black.
 GREY = "#767676"
 #: The length of a bar of degree 1, and the height of a bar.
@@ -113,7 +114,8 @@ def first_lines(
     """
     body = [[cut(cell) for cell in line[:COLUMNS]] for line in islice(lines, LINES)]
     omitted = more(total - len(body), noun) + more(len(head) - COLUMNS, "columns")
-    return html_table([cut(title) for title in head[:COLUMNS]], body) + omitted
+    table = html_table([cut(title) for title in head[:COLUMNS]], body)
+    return tag("div", table, style="overflow-x:auto") + omitted
 
 
 def report_html(heading: str, tables: Iterable[ReportTable], notes: Iterable[str]) -> Markup:
@@ -146,7 +148,7 @@ def details(summary: str, *content: str) -> Markup:
 
 
 def bars(lines: Sequence[BarLine], head: str = "") -> Markup:
-    """Return a table with a bar for each value: its possibility, and in orange its certainty.
+    """Return a table with a bar for each value: outlined its possibility, solid its certainty.
 
     Examples
     --------
@@ -157,23 +159,29 @@ def bars(lines: Sequence[BarLine], head: str = "") -> Markup:
     has_certainties = any(certain is not None for *_, certain in lines)
     cells = []
     for name, possible, certain in lines:
-        necessity = "" if certain is None else f"{certain:.4g}"
-        row = [name, bar(possible, certain or 0.0), f"{possible:.4g}"]
+        necessity = "" if certain is None else short_degree(certain)
+        row = [name, bar(possible, certain or 0.0), short_degree(possible)]
         cells.append([*row, *[necessity] * has_certainties])
-    return html_table([head, "", "possible", *["certain"] * has_certainties], cells)
+    table = html_table([head, "", "possible", *["certain"] * has_certainties], cells)
+    return tag("div", table, style="overflow-x:auto")
 
 
 def bar(possible: float, certain: float = 0.0) -> Markup:
-    """Return one bar as SVG, on a frame of length 1."""
+    """Return one bar as SVG: outlined what is possible, solid what is certain."""
+    outline = {"stroke": f"var(--pn-possible,{POSSIBLE})"}
     filled = [
-        _rect(1.0, "currentColor", 0.15),
-        *([_rect(possible, BLUE, 1.0)] if possible > 0.0 else []),
-        *([_rect(certain, ORANGE, 1.0)] if certain > 0.0 else []),
+        _rect(1.0, "var(--pn-sunken,#eceff2)"),
+        *(
+            [_rect(possible, f"var(--pn-possible-fill,{POSSIBLE_FILL})", **outline)]
+            * (possible > 0)
+        ),
+        *([_rect(certain, f"var(--pn-certain,{CERTAIN})")] * (certain > 0)),
     ]
     size = {"width": BAR_WIDTH, "height": BAR_HEIGHT, "viewBox": f"0 0 {BAR_WIDTH} {BAR_HEIGHT}"}
-    return tag("svg", *filled, role="img", aria_label=f"{possible:.4g}", **size)
+    return tag("svg", *filled, role="img", aria_label=short_degree(possible), **size)
 
 
-def _rect(share: float, fill: str, opacity: float) -> Markup:
-    width = f"{BAR_WIDTH * min(1.0, share):.1f}"
-    return tag("rect", width=width, height=BAR_HEIGHT, fill=fill, fill_opacity=opacity)
+def _rect(share: float, fill: str, stroke: str = "none") -> Markup:
+    width = f"{max(0.0, BAR_WIDTH * min(1.0, share) - 1):.1f}"
+    size = {"x": 0.5, "y": 0.5, "width": width, "height": BAR_HEIGHT - 1, "rx": 2}
+    return tag("rect", **size, style=f"fill:{fill};stroke:{stroke}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from pinesy.calibration.coverage_report import CoverageReport
 from pinesy.calibration.drift_monitor import DriftMonitor
-from pinesy.display.markup import BLUE, GREY, LINES, ORANGE
+from pinesy.display.markup import CERTAIN, DECIDES, GREY, LINES, POSSIBLE
 from pinesy.display.plots import axes_for, plot_text
 from pinesy.learning.audit import Audit
 from pinesy.learning.evaluate import DecisionReport
@@ -24,8 +24,8 @@ def plot_parameters(result: LearnedCascade[Any], axes: Any) -> Any:
     rule_sets = [result.cascade[name] for name in result.sets]
     starts = np.cumsum([0, *map(len, rule_sets)])
     x = np.arange(1, starts[-1] + 1)
-    axes.plot(x, np.concatenate([s.s for s in rule_sets]), "o", color=BLUE, label="s")
-    axes.plot(x, np.concatenate([s.r for s in rule_sets]), "x", color=ORANGE, label="r")
+    axes.plot(x, np.concatenate([s.s for s in rule_sets]), "o", color=POSSIBLE, label="s")
+    axes.plot(x, np.concatenate([s.r for s in rule_sets]), "x", color=CERTAIN, label="r")
     label = f"rules on {plot_text(rule_sets[0].output.name)}"
     if len(rule_sets) > 1:
         label = "rules, set by set"
@@ -47,7 +47,7 @@ def plot_tolerances(search: ToleranceSearch, axes: Any) -> Any:
     if len(search.tolerances) == 1:
         label = f"tolerance {plot_text(f'tau {show_group(next(iter(search.tolerances)))}')}"
         x = [next(iter(evaluation.tolerances.values())) for _, evaluation in trials]
-    axes.plot(x, [evaluation.metric for _, evaluation in trials], ".", color=BLUE)
+    axes.plot(x, [evaluation.metric for _, evaluation in trials], ".", color=CERTAIN)
     axes.set(xlabel=label, ylabel="metric", title="Trials of tolerances")
     return axes
 
@@ -56,8 +56,8 @@ def plot_audit(audit: Audit, axes: Any) -> Any:
     """Draw the distances and suspicions of all samples, from the worst on."""
     axes, x = axes_for(axes), np.arange(1, len(audit) + 1)
     for degrees, colour, label in (
-        (audit.worst, BLUE, "distance"),
-        (audit.suspicion, ORANGE, "suspicion"),
+        (audit.worst, CERTAIN, "distance"),
+        (audit.suspicion, DECIDES, "suspicion"),
     ):
         axes.plot(x, np.sort(degrees)[::-1], color=colour, label=label)
     axes.set(xlabel="samples, the worst first", ylabel="degree", ylim=(-0.03, 1.03))
@@ -70,8 +70,8 @@ def plot_selective_accuracy(report: DecisionReport, axes: Any) -> Any:
     """Draw the accuracy on the surest samples."""
     axes = axes_for(axes)
     share = np.arange(1, report.samples + 1) / report.samples
-    axes.plot(share, report.selective_accuracy, color=BLUE)
-    axes.axhline(report.scores.accuracy, color=ORANGE, linewidth=1, linestyle="--")
+    axes.plot(share, report.selective_accuracy, color=CERTAIN)
+    axes.axhline(report.scores.accuracy, color=DECIDES, linewidth=1, linestyle="--")
     axes.set(
         xlabel="share of the samples, the surest first",
         ylabel="right",
@@ -87,10 +87,10 @@ def plot_calibration(report: DecisionReport, axes: Any) -> Any:
     scores = report.classes
     assert scores is not None
     bins = scores.calibration
-    axes.plot([0, 1], [0, 1], color=ORANGE, linewidth=1, linestyle="--")
+    axes.plot([0, 1], [0, 1], color=DECIDES, linewidth=1, linestyle="--")
     x, y = [b.predicted for b in bins], [b.observed for b in bins]
-    axes.plot(x, y, color=BLUE, linewidth=1)
-    axes.scatter(x, y, s=[400 * b.samples / report.samples for b in bins], color=BLUE)
+    axes.plot(x, y, color=CERTAIN, linewidth=1)
+    axes.scatter(x, y, s=[400 * b.samples / report.samples for b in bins], color=CERTAIN)
     name = "the prediction" if scores.calibrated is None else plot_text(scores.calibrated)
     axes.set(
         xlabel=f"chance of {name}",
@@ -110,7 +110,9 @@ def plot_confusion(report: DecisionReport, axes: Any) -> Any:
     counts = report.confusion
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     # Clear to nearly opaque: text of any page, black or white, has a contrast of 5 on each.
-    shades = LinearSegmentedColormap.from_list("shares", [to_rgba(BLUE, 0.0), to_rgba(BLUE, 0.85)])
+    shades = LinearSegmentedColormap.from_list(
+        "shares", [to_rgba(POSSIBLE, 0.0), to_rgba(POSSIBLE, 0.85)]
+    )
     axes.imshow(shares, cmap=shades, vmin=0, vmax=1)
     names = [*map(plot_text, report.values), "undecided"]
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
@@ -118,7 +120,7 @@ def plot_confusion(report: DecisionReport, axes: Any) -> Any:
     axes.set(xlabel="predicted", ylabel="true", title="Confusion")
     if counts.size <= 200:
         for (row, column), count in np.ndenumerate(counts):
-            axes.text(column, row, str(count), ha="center", va="center", fontsize=8)
+            axes.text(column, row, str(count), ha="center", va="center", fontsize=9)
     return axes
 
 
@@ -128,10 +130,10 @@ def plot_coverage(report: CoverageReport, axes: Any) -> Any:
     x, levels = np.arange(len(rows)), [row.level for row in rows]
     observed = np.array([row.observed for row in rows])
     band = np.abs(np.array([[row.low for row in rows], [row.high for row in rows]]) - observed)
-    axes.errorbar(x, observed, yerr=band, fmt="o", color=BLUE, capsize=4, label="observed")
+    axes.errorbar(x, observed, yerr=band, fmt="o", color=CERTAIN, capsize=4, label="observed")
     axes.hlines(levels, x - 0.3, x + 0.3, color=GREY, label="nominal")
     single = [row.single for row in rows]
-    axes.plot(x, single, ".--", color=ORANGE, linewidth=1, label="single answers")
+    axes.plot(x, single, ".--", color=POSSIBLE, linewidth=1, label="single answers")
     axes.set_xticks(x, [f"{level:.4g}" for level in levels])
     axes.set(xlabel="level", ylabel="share of the samples", title="Coverage", ylim=(None, 1.02))
     axes.legend()
@@ -142,11 +144,11 @@ def plot_drift(monitor: DriftMonitor, axes: Any) -> Any:
     """Draw the path of the martingale and the line of alarm."""
     axes = axes_for(axes)
     times, logarithms = monitor.path
-    axes.plot(times, logarithms / np.log(10.0), color=BLUE, label="evidence of a change")
+    axes.plot(times, logarithms / np.log(10.0), color=CERTAIN, label="evidence of a change")
     threshold = monitor.test.threshold / np.log(10.0)
-    axes.axhline(threshold, color=ORANGE, linewidth=1, linestyle="--", label="alarm")
+    axes.axhline(threshold, color=DECIDES, linewidth=1, linestyle="--", label="alarm")
     if monitor.alarm is not None:
-        axes.axvline(monitor.alarm, color=ORANGE, linewidth=1)
+        axes.axvline(monitor.alarm, color=DECIDES, linewidth=1)
     axes.set(xlabel="sample", ylabel="martingale (powers of 10)", title=repr(monitor)[13:-1])
     axes.legend()
     return axes

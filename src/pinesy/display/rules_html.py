@@ -1,6 +1,6 @@
 """Attributes, rules, distributions and results of inference: HTML for notebooks, and plots."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,13 @@ import numpy as np
 from pinesy._common.reports import count_text
 from pinesy._common.validation import FloatArray
 from pinesy.display.markup import (
-    BLUE,
+    CERTAIN,
     LINES,
-    ORANGE,
+    POSSIBLE,
+    POSSIBLE_FILL,
     BarLine,
     Markup,
+    bar,
     bars,
     code,
     cut,
@@ -23,6 +25,7 @@ from pinesy.display.markup import (
 )
 from pinesy.display.plots import axes_for, plot_text
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import short_degree
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.rule import Rule
 from pinesy.rules.syntax.writer import show_value
@@ -49,22 +52,6 @@ def rule_html(rule: Rule) -> Markup:
     """Return a rule, and how certain it and its converse are."""
     certain = f"certainty of the rule {1.0 - rule.r:.4g}, of its converse {1.0 - rule.s:.4g}"
     return tag("div", code(rule.line(PROPOSITIONS)), tag("div", certain))
-
-
-def rules_table(rules: Sequence[Rule], heading: str = "", first: int = 1) -> Markup:
-    """Return a table of the first rules with their parameters, numbered from `first` on."""
-    lines = (
-        [
-            str(number),
-            code(rule.premise.first(PROPOSITIONS)),
-            code(str(rule.conclusion)),
-            f"{rule.s:g}",
-            f"{rule.r:g}",
-        ]
-        for number, rule in enumerate(rules, first)
-    )
-    table = first_lines(["rule", "if", "then", "s", "r"], lines, len(rules), "rules")
-    return tag("div", heading) + table if heading else table
 
 
 def certainties(pi: Possibility) -> FloatArray:
@@ -104,13 +91,12 @@ def _bars(pi: Possibility) -> Markup:
         for i in indices
     ]
     omitted = np.delete(pi.degrees, indices)
-    noun = f"values, at most {omitted.max():.4g}" if len(omitted) else ""
-    note = Markup("") if pi.decided else tag("div", cut(pi.verdict))
-    return (
-        bars(lines, cut(pi.attribute.title or pi.attribute.name, 60))
-        + more(len(omitted), noun)
-        + note
-    )
+    noun = f"values, at most {short_degree(float(omitted.max()))}" if len(omitted) else ""
+    answer = show_value(pi.best) if pi.decided else pi.verdict
+    certain = f" certain {short_degree(float(pi.certainty))}" if pi.decided else ""
+    head = tag("div", tag("b", cut(answer, 120)), certain, style="font-size:1.3em")
+    name = cut(pi.attribute.title or pi.attribute.name, 60)
+    return head + bars(lines, name) + more(len(omitted), noun)
 
 
 def results_html(results: Mapping[str, Possibility], heading: str = "") -> Markup:
@@ -137,7 +123,9 @@ def _best_and_certainty(results: list[Possibility], row: int) -> Iterator[str]:
     for batch in results:
         pi = batch.sample(row)
         yield show_value(pi.best) if pi.decided else cut(pi.verdict)
-        yield f"{pi.certainty:.4g}" if pi.decided else ""
+        certain = float(pi.certainty) if pi.decided else 0.0
+        number = f" {short_degree(certain)}"
+        yield tag("span", bar(1.0, certain), number) if pi.decided else Markup("")
 
 
 def plot_distribution(pi: Possibility, axes: Any) -> Any:
@@ -152,9 +140,10 @@ def plot_distribution(pi: Possibility, axes: Any) -> Any:
         return axes
     indices = most_possible(pi)
     y = range(len(indices))
-    axes.barh(y, pi.degrees[indices], color=BLUE, label="possible")
+    outline = {"color": POSSIBLE_FILL, "edgecolor": POSSIBLE}
+    axes.barh(y, pi.degrees[indices], label="possible", **outline)
     if pi.normalised:
-        axes.barh(y, certainties(pi)[indices], color=ORANGE, label="certain")
+        axes.barh(y, certainties(pi)[indices], color=CERTAIN, label="certain")
     axes.set_yticks(y, _value_texts([pi.attribute.domain[i] for i in indices]))
     axes.invert_yaxis()
     axes.set(

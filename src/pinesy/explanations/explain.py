@@ -56,6 +56,9 @@ def explain(
     >>> rain, grass = Attribute("rain", ["no", "yes"]), Attribute("grass", ["dry", "wet"])
     >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> print(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
+    wet, certain 0.80
+    Because: rain is yes (certain 0.80), so grass is wet (rule 1).
+    <BLANKLINE>
     It is possible that grass is wet, because it is possible that rain is yes (rule 1).
     It is certain at 0.8 that grass is wet: any other value is possible at 0.2 at most.
     It is possible at 0.2 that grass is dry, because it is certain at 0.8 that rain is yes (rule 1).
@@ -71,10 +74,9 @@ def explain(
     wording = Wording.of(labels, cascade.attributes)
     graph = ExplanationGraph(plan, plan.row(evidence), eta)
     event = proposition if isinstance(proposition, Proposition) else None
-    plain_values = None
-    if point_sums(cascade, attribute):
-        plain_values = plain_values_of(cascade, evidence, plan.inputs)
-    return Explanation(graph, event, depth, wording, plain_values)
+    plain_values = plain_values_of(cascade, evidence, plan.inputs)
+    has_points = bool(point_sums(cascade, attribute))
+    return Explanation(graph, event, depth, wording, plain_values, has_points)
 
 
 def _attribute(cascade: Cascade, question: object) -> Attribute:
@@ -117,7 +119,15 @@ class Explanation(ExplainedResult):
         return Outline(self, depth, limit, nodes).walk()
 
     def text(self, *, depth: int | None = None, limit: int | None = 5) -> str:
-        """Return the explanation in plain English.
+        """Return the answer and why in two lines, then the `justification`."""
+        from pinesy.display.cards import explained_verdict
+
+        verdict = explained_verdict(self)
+        head = f"{verdict.answer}\nBecause: {verdict.because}"
+        return f"{head}\n\n{self.justification(depth=depth, limit=limit)}"
+
+    def justification(self, *, depth: int | None = None, limit: int | None = 5) -> str:
+        """Return the justification of the paper in plain English.
 
         Of induced rules it is short: which lines of the score card gave points to which class, and
         how certain and how probable that makes it (docs/induction.md); with a depth, the rules of
@@ -132,7 +142,7 @@ class Explanation(ExplainedResult):
         depth = check_limit(self.depth if depth is None else depth, "depth")
         writer = TextWriter(self, depth or TEXT_DEPTH, limit)
         lines: list[str] = []
-        if self.plain_values is not None and self.normalised:
+        if self.has_points and self.normalised:
             value = self.asked.values[0] if self.asked is not None else None
             lines += points_lines(self.graph, self.plain_values, value, writer.limit, self.wording)
         if not lines:
@@ -164,9 +174,9 @@ class Explanation(ExplainedResult):
         return self.text()
 
     def _repr_html_(self) -> str:
-        from pinesy.display.explanation_picture import explanation_html
+        from pinesy.display.cards import explanation_card
 
-        return explanation_html(self)
+        return explanation_card(self)
 
     def __repr__(self) -> str:
         degree = f"certain at {self.certainty:.4g}"

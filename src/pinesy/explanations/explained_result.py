@@ -28,7 +28,8 @@ class ExplainedResult:
     proposition : the proposition to explain; None for the most possible values
     depth : rule sets to go down from the result; None for all
     wording : the names of attributes and values in texts
-    plain_values : the plain values of the inputs that have one, if the rules give points; else None
+    plain_values : the plain values of the inputs that have one
+    has_points : whether the rules give points to values
 
     Attributes
     ----------
@@ -49,10 +50,11 @@ class ExplainedResult:
         proposition: Proposition | None,
         depth: int | None,
         wording: Wording,
-        plain_values: Mapping[str, Any] | None,
+        plain_values: Mapping[str, Any],
+        has_points: bool,
     ) -> None:
         self.graph, self.asked, self.depth, self.wording = graph, proposition, depth, wording
-        self.plain_values, self.eta = plain_values, graph.eta
+        self.plain_values, self.has_points, self.eta = plain_values, has_points, graph.eta
         self.attribute: Attribute = graph.plan.attribute
         self.distribution = graph.result
         self.normalised = bool(self.distribution.normalised)

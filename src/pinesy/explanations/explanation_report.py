@@ -47,23 +47,29 @@ class ExplanationReport:
     def write(self, form: ExplanationFormat, images: Mapping[str, Any] | None = None) -> str:
         """Return the report in a format; a picture shows the `images` of inputs, by name."""
         if form == "text":
-            return self.text()
+            return "\n\n".join(
+                [self.justification(), *([self.why_not_text()] if self.why_not else [])]
+            )
         if form == "json":
             return json_text(self.to_dict(), indent=1)
         nodes = self.limit and PICTURE_NODES
         return picture(self.explanation, images, limit=self.limit, nodes=nodes)
 
-    def text(self) -> str:
-        """Return the report in plain English."""
+    def justification(self) -> str:
+        """Return why the value is as possible and as certain, and the margin, in plain English."""
         # Without a limit, as deep as the rules go.
         depth = len(self.cascade.rule_sets) if self.limit is None else None
         depth = self.explanation.depth or depth
-        parts = [self.explanation.text(depth=depth, limit=self.limit), self.margin_text()]
-        if self.why_not:
-            attribute = self.why_not.attribute
-            value = value_texts(attribute)[attribute.position(self.why_not.value)]
-            parts.append(f"Why not {value}?\n{self.why_not}")
-        return "\n\n".join(parts)
+        why = self.explanation.justification(depth=depth, limit=self.limit)
+        return f"{why}\n\n{self.margin_text()}"
+
+    def why_not_text(self) -> str:
+        """Return why another value did not win, and what would make it win."""
+        if self.why_not is None:
+            return ""
+        attribute = self.why_not.attribute
+        value = value_texts(attribute)[attribute.position(self.why_not.value)]
+        return f"Why not {value}?\n{self.why_not}"
 
     def margin_text(self) -> str:
         """Return the margin of the decision in words."""

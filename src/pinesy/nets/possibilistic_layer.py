@@ -110,8 +110,7 @@ class PossibilisticLayer(nn.Module):
             where the engine infers
         """
         values = checked_inputs(inputs, self.inputs, self.rules.inputs)
-        on_cpu = all(tensor.device.type == "cpu" for tensor in values.values())
-        use_engine = on_cpu and not torch.compiler.is_compiling()
+        use_engine = self._can_use_engine(values)
         if self.transform is not None:
             values = self._transform_inputs(values, check=use_engine)
         if use_engine:
@@ -122,6 +121,11 @@ class PossibilisticLayer(nn.Module):
         for group in self.groups:
             values.update(group(values, s, r))
         return {a.name: values[a.name] for a in self.outputs}
+
+    def _can_use_engine(self, values: Mapping[str, Tensor]) -> bool:
+        """Return whether all tensors are on the CPU, and no graph is compiled."""
+        on_cpu = all(tensor.device.type == "cpu" for tensor in values.values())
+        return on_cpu and not torch.compiler.is_compiling()
 
     def _infer_by_engine(self, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
         parameters = torch.cat([_clamp(self.s), _clamp(self.r)]) if self.trained else None

@@ -3,7 +3,7 @@
 from pinesy.evidence.targets import Target
 from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, parity_of, sum_of
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.check import Report
+from pinesy.rulebase.check_report import Report
 from pinesy.rulebase.clashes import DataCheck
 from pinesy.rulebase.functions import function, joint
 from pinesy.rulebase.parse import parse, parse_rule

@@ -15,7 +15,8 @@ from pinesy.evidence.evidence_form import Evidence, Transform, evidence_rows
 from pinesy.evidence.targets import named_targets, read_targets
 from pinesy.exceptions import CascadeError, UnknownAttributeError
 from pinesy.rulebase.cascade_worlds import check_options, infer_cascade
-from pinesy.rulebase.check import Report, check
+from pinesy.rulebase.check import check
+from pinesy.rulebase.check_report import Report
 from pinesy.rulebase.clashes import check_data
 from pinesy.rulebase.renaming import expand_indices, rename_sets
 from pinesy.rulebase.rule_set import RuleSet, declaration_order, topological_order
@@ -353,7 +354,14 @@ class Cascade:
             correct results
         lines : the line numbers of the samples, for messages; by default their rows from 0
         """
-        report = check(self.order, self._attributes, self.compile().code, self.rule_number)
+        report = check(
+            self.order,
+            self.first_numbers,
+            self._attributes,
+            self.inputs,
+            self.compile(),
+            self.rule_number,
+        )
         if evidence is None:
             return report
         known = {s.output.name: s.output for s in self.order}
@@ -363,11 +371,8 @@ class Cascade:
         tracer = self.compile(known, trace=True)
         rows = evidence_rows(self, evidence, program.inputs)
         checked_targets = read_targets(by_output, known, rows.n, is_batch=rows.is_batch)
-        return report.on(
-            self,
-            check_data(self.order, rows, program, tracer, checked_targets, self.rule_number),
-            lines,
-        )
+        results = check_data(self.order, rows, program, tracer, checked_targets, self.rule_number)
+        return report.on(results, lines)
 
     def __getstate__(self) -> dict[str, Any]:
         return state_without_cache(self)

@@ -194,7 +194,9 @@ class OutputCounts:
     right: int | None = None
 
     def __str__(self) -> str:
-        counts = [f"{OUTCOME_WORDS[code]} {getattr(self, code)}" for code in CODES]
+        counts = [
+            f"{OUTCOME_WORDS[code]} {count}" for code in CODES if (count := getattr(self, code))
+        ]
         right = [] if self.right is None else [f"right {self.right}"]
         return f"{self.name}: {', '.join(counts + right)}"
 
@@ -288,7 +290,7 @@ def _clashes(
     for start in range(0, len(lost), CHUNK):
         chunk = lost[start : start + CHUNK]
         block = np.concatenate([rows.block(i, i + 1) for i in chunk.tolist()])
-        for name, group, samples in _sample_groups(sets, tracer.infer(block)):
+        for name, group, samples in clashes_by_rules(sets, tracer.infer(block)):
             counts[name, group] += len(samples)
             row = int(chunk[samples[0]])
             first[name, group] = min(row, first.get((name, group), row))
@@ -298,7 +300,7 @@ def _clashes(
     ]
 
 
-def _sample_groups(
+def clashes_by_rules(
     sets: Sequence[RuleSet], trace: Inference
 ) -> Iterator[tuple[str, tuple[int, ...], npt.NDArray[np.intp]]]:
     """Yield each group of rules that clash: attribute, indices of rules, rows of samples."""
@@ -334,7 +336,7 @@ def first_clashes(
     trace : the inference of all their outputs, with the degrees of premises
     """
     clashes: dict[int, tuple[str, tuple[int, ...]]] = {}
-    for name, group, samples in _sample_groups(sets, trace):
+    for name, group, samples in clashes_by_rules(sets, trace):
         for sample in samples.tolist():
             clashes.setdefault(sample, (name, group))
     return clashes

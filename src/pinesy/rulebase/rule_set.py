@@ -244,9 +244,10 @@ class RuleSet:
         return f"RuleSet({len(self.rules)} rules: {first_names(self.inputs)} -> {self.output.name})"
 
     def _repr_html_(self) -> str:
-        from pinesy.display.rules_html import rules_table
+        from pinesy.display.cards import panel, rule_set_card
 
-        return rules_table(self.rules, repr(self))
+        name = self.output.title or self.output.name
+        return panel(rule_set_card(self.rules, f"Rules on {name}"))
 
 
 def topological_order(starts: Iterable[T], needed: Callable[[T], Iterable[T]]) -> list[T]:

@@ -156,3 +156,16 @@ def number_text(
     if 1.0 - least < degree < 1.0:
         return f"{above}{1.0 - least:g}"
     return f"{degree:.{digits}g}"
+
+
+def short_degree(degree: float) -> str:
+    """Return a degree as people read it.
+
+    Examples
+    --------
+    >>> [short_degree(d) for d in (1.0, 0.8, 0.999, 0.003, 0.0)]
+    ['1', '0.80', '>0.99', '<0.01', '0']
+    """
+    if degree in (0.0, 1.0):
+        return f"{degree:g}"
+    return "<0.01" if degree < 0.01 else ">0.99" if degree > 0.99 else f"{degree:.2f}"

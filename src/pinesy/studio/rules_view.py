@@ -16,6 +16,7 @@ from pinesy.induction.points_cascade import card_of
 from pinesy.model.storage import save as save_rules
 from pinesy.model.storage import with_card
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.check_report import Finding
 from pinesy.rulebase.parse import parse
 from pinesy.rules.syntax.lexer import KEYWORDS
 from pinesy.studio.row_answers import answered_outputs
@@ -69,25 +70,24 @@ def look(session: Session, payload: Payload) -> dict[str, Any]:
             findings.append(finding_data(rules, finding, lines))
     hidden = {kind: n - MAX_FINDINGS for kind, n in counts.items() if n > MAX_FINDINGS}
     return {
-        "summary": getattr(report, "overview", repr(rules)),
+        "summary": report.overview,
         "findings": findings,
         "hidden": [f"And {n:,} more of this kind: {kind}." for kind, n in hidden.items()],
     }
 
 
-def finding_data(rules: Cascade, finding: Any, lines: Mapping[int, int]) -> dict[str, Any]:
+def finding_data(rules: Cascade, finding: Finding, lines: Mapping[int, int]) -> dict[str, Any]:
     """Return a finding: its sentence, the lines of its rules, and a case that shows it, if any.
 
     The case is a sample in the form of the page.
     """
-    numbers = getattr(finding, "rules", ())
-    case = getattr(finding, "case", None)
+    case = finding.case
     inputs = {a.name: a for a in rules.inputs}
     return {
         "level": finding.level,
         "kind": finding.kind,
         "text": str(finding),
-        "lines": [lines[number] for number in numbers if number in lines],
+        "lines": [lines[number] for number in finding.rules if number in lines],
         "case": case and {name: input_content(inputs[name], value) for name, value in case.items()},
     }
 

@@ -9,6 +9,7 @@ from pinesy._common.reports import count_text
 from pinesy.explanations.points_text import LineOnSample, PointsGiven, card_scores, points_given
 from pinesy.explanations.smallest_change import ValueChange
 from pinesy.rules.outcomes import list_text, number_text, rule_numbers_text, verdict_text
+from pinesy.rules.outcomes import short_degree as short_degree
 from pinesy.rules.propositions import Proposition
 from pinesy.verdicts.analysis import Analysis
 from pinesy.verdicts.firmness import Firmness
@@ -20,19 +21,6 @@ MAX_FACTS, MAX_REASONS = 6, 2
 MAX_NAMED = 4
 #: Lines of a score card that a sentence has for each class.
 MAX_LINES = 3
-
-
-def short_degree(degree: float) -> str:
-    """Return a degree as people read it.
-
-    Examples
-    --------
-    >>> [short_degree(d) for d in (1.0, 0.8, 0.999, 0.003, 0.0)]
-    ['1', '0.80', '>0.99', '<0.01', '0']
-    """
-    if degree in (0.0, 1.0):
-        return f"{degree:g}"
-    return "<0.01" if degree < 0.01 else ">0.99" if degree > 0.99 else f"{degree:.2f}"
 
 
 @dataclass(frozen=True)

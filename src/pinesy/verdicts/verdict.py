@@ -125,19 +125,27 @@ class Verdict(Sentences):
 
     guarantee: Guarantee | None = None
 
-    def text(self) -> str:
-        """Return the answer and one line for each question, as plain text."""
-        lines = [self.answer]
-        questions = {
+    def questions(self) -> dict[str, str]:
+        """Return the sentences by the questions that they answer, without empty ones."""
+        sentences = {
             "Because": self.because,
             "What would change it": self.what_would_change_it,
             "Is it firm": self.how_firm,
             "Guaranteed": "" if self.guarantee is None else self.guarantee.text,
         }
-        return "\n".join([*lines, *(f"{head}: {line}" for head, line in questions.items() if line)])
+        return {question: sentence for question, sentence in sentences.items() if sentence}
+
+    def text(self) -> str:
+        """Return the answer and one line for each question, as plain text."""
+        return "\n".join([self.answer, *(f"{q}: {line}" for q, line in self.questions().items())])
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        from pinesy.display.cards import chain_card, panel, verdict_card
+
+        return panel(verdict_card(self), chain_card(self))
 
     def __repr__(self) -> str:
         return f"Verdict({self.attribute.name}: {self.answer})"
