@@ -549,13 +549,15 @@ class Analysis {
   }
 
   stepContent(step) {
-    const { set, output, rules, holds } = step;
+    const { set, output } = step;
+    const holds = new Map(step.rules.map((rule, i) => [rule, step.holds[i]])); // a clash may use a rule both ways
+    const rules = [...holds.keys()];
     const [, negated] = this.state.measures[output.number];
     const applies = (rule) => set.premises[rule].every((number) => negated[number] < 1) && set.r[rule] < 1;
     const all = [...set.premises.keys()];
     const applying = all.filter((rule) => !rules.includes(rule) && applies(rule));
     const silent = all.filter((rule) => !rules.includes(rule) && !applying.includes(rule));
-    const deciding = rules.slice(0, MAX_DECIDING).map((rule, i) => this.ruleContent(step, rule, holds[i], true));
+    const deciding = rules.slice(0, MAX_DECIDING).map((rule) => this.ruleContent(step, rule, holds.get(rule), true));
     const others = applying.slice(0, MAX_APPLYING).map((rule) => this.ruleContent(step, rule, true, false));
     const counted = (list, verb, plural, adjective = "") => {
       if (!list.length) return null;
