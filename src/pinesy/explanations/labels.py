@@ -138,8 +138,8 @@ class Wording:
 
     def plain_value(self, attribute: Attribute, value: Any) -> str:
         """Return the plain value of an input: of its domain, a number, or "unknown"."""
-        if value in attribute:
-            return self.value(attribute, value)
+        if value in attribute:  # 2.0 is the value 2
+            return self.value(attribute, attribute.domain[attribute.position(value)])
         if is_missing(value):
             return "unknown"
         if not is_number(value):
