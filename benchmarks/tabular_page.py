@@ -102,10 +102,11 @@ def write_page(
         "![Per cent right on the surest cases](../pictures/tabular-coverage.svg)\n",
     ]
     if blanks:
+        held_out = ", ".join(name for name in WITH_BLANKS if name not in chosen)
         parts.append(
             f"## Blanks\n\nOf the cells of {BLANK_COLUMNS} columns, those that say most about the "
             f"class, {' and '.join(map(str, BLANK_PERCENTS))} per cent are blank, at random, in "
-            f"training and test: mean of {', '.join(WITH_BLANKS)} (all held out).\n\n"
+            f"training and test: mean of {', '.join(WITH_BLANKS)} (held out: {held_out}).\n\n"
             f"{blank_table(records, blanks)}\n"
         )
     if drawn:
