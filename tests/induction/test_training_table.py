@@ -145,7 +145,7 @@ def test_dates_and_identifiers_are_not_used(kind: str, column: Any) -> None:
         warnings.simplefilter("error")
         named = read_training_table(table, "y", features=["column", "x"])
         assert [c.name for c in named.columns] == ["column", "x"]
-        assert len(read_training_table(table, "y", named=["column"]).columns) == 2
+        assert len(read_training_table(table, "y", required=["column"]).columns) == 2
     with raises_saying(DataError, "nothing to induce rules from but 'column'", kind, "features="):
         read_training_table({"column": column, "y": table["y"]}, "y")
 

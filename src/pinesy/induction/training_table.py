@@ -139,7 +139,7 @@ def read_training_table(
     sample: int | None = None,
     seed: int = 0,
     features: Iterable[str] | None = None,
-    named: Collection[str] = (),
+    required: Collection[str] = (),
 ) -> TrainingTable:
     """Return a table by columns, or raise `DataError`; costs one pass over it.
 
@@ -154,7 +154,7 @@ def read_training_table(
     ordinal : the categories of ordinal columns, from the lowest on
     sample : the most rows that are read, drawn by `seed` in the proportions of the labels
     features : the columns to read, whatever they hold; by default all
-    named : columns that are read whatever they hold, if all are
+    required : columns that are read whatever they hold, if all are
     """
     batches = batches_of(table)
     if batches is not None:
@@ -168,7 +168,7 @@ def read_training_table(
     rows = _drawn(codes, len(classes), sample, seed)
     others = {n: c for n, c in columns.items() if n != name}
     if features is None:
-        inputs = _without_names(others, {*named, *order})
+        inputs = _without_names(others, {*required, *order})
     else:
         names = [features] if isinstance(features, str) else as_list(features, "features")
         for n in names:
