@@ -139,8 +139,8 @@ def _limit(
         if less[:-1].any():
             return names[int(less.argmax())], None
         # Several inputs are as uncertain: the first of those that read the same.
-        rows = [decision.row[decision.plan.slices[name]] for name in names]
-        return names[int(np.argmax([floor(100 * _second(row) + 0.5) for row in rows]))], None
+        seconds = [_second(decision.row[decision.plan.slices[name]]) for name in names]
+        return names[int(np.argmax([floor(100 * degree + 0.5) for degree in seconds]))], None
     for rules in reversed(chain):
         table = decision.plan.tables[rules.attribute.name]
         for rule, holds in zip(rules.rules, rules.holds, strict=True):

@@ -89,6 +89,6 @@ def _needs(
             for i, r in enumerate(plan.tables[source.name].rules)
             if depth and not r.conclusion.mask & ~proposition.mask
         ]
-        found = [option for option in options if option]
-        needs += min(found, key=len, default=[Need(*reader, proposition)])
+        options = [option for option in options if option] or [[Need(*reader, proposition)]]
+        needs += min(options, key=len)
     return needs
