@@ -61,7 +61,8 @@ class Exclusion(Sentences):
             return f"Nothing rules out {name}."
         degree = f"possible {short_degree(self.possible)} only" if self.possible else "ruled out"
         if self.points:
-            asked = [points for points in self.points if points.value == self.value]
-            points = [*[p for p in self.points if p not in asked][:1], *asked]
-            return as_sentence(f"{name} is {degree}: {self._points_text(points)}")
+            excluded = [points for points in self.points if points.value == self.value]
+            rivals = [points for points in self.points if points.value != self.value]
+            text = self._points_text([*rivals[:1], *excluded])
+            return as_sentence(f"{name} is {degree}: {text}")
         return as_sentence(f"{name} is {degree}: {self._facts()}{self._conclusions()}.")

@@ -89,6 +89,6 @@ def _needs(
             for i, r in enumerate(plan.tables[source.name].rules)
             if depth and not r.conclusion.mask & ~proposition.mask
         ]
-        options = [option for option in options if option] or [[Need(*reader, proposition)]]
-        needs += min(options, key=len)
+        fewest = min((len(option) for option in options if option), default=0)
+        needs += next((o for o in options if o and len(o) == fewest), [Need(*reader, proposition)])
     return needs

@@ -42,8 +42,8 @@ def as_sentence(text: str) -> str:
     >>> as_sentence("the sky is dark."), as_sentence("a_1 is 7.")
     ('The sky is dark.', 'a_1 is 7.')
     """
-    word = text.split(" ")[0].rstrip(",.;:").replace("-", "")
-    return text[0].upper() + text[1:] if len(word) > 1 and word.isalpha() else text
+    start = text.split(" ")[0].rstrip(",.;:").replace("-", "")
+    return text[0].upper() + text[1:] if len(start) > 1 and start.isalpha() else text
 
 
 @dataclass(frozen=True)
@@ -241,9 +241,9 @@ class Sentences(Analysis):
             return ""
         if not between:
             return f", so {self._conclusion(last)}"
-        shown = between if len(between) <= MAX_REASONS else between[-1:]
-        steps = f"in {len(between)} steps " * (len(shown) < len(between))
-        middle = f", so {steps}{list_text([self._conclusion(rules) for rules in shown])}"
+        nearest = between if len(between) <= MAX_REASONS else between[-1:]
+        steps = f"in {len(between)} steps " * (len(nearest) < len(between))
+        middle = f", so {steps}{list_text([self._conclusion(rules) for rules in nearest])}"
         names = [self.wording.value(self.attribute, value) for value in self.values]
         expression = self._expression(last)
         is_clear = all(name[0].isalpha() and name not in BARE_VALUES for name in names)
@@ -258,18 +258,18 @@ class Sentences(Analysis):
         for class_points, limit in zip(points, MAX_LINES, strict=False):
             groups = list(self.point_groups(class_points).items())
             parts = [
-                f"+{given} as {list_text([self._fact_text(n, self._spoken) for n in names])}"
-                for names, given in groups[:limit]
+                f"+{total} as {list_text([self._fact_text(n, self._spoken) for n in names])}"
+                for names, total in groups[:limit]
             ]
-            if rest := sum(given for _, given in groups[limit:]):
-                parts.append(f"+{rest} by other lines")
+            if remaining := sum(total for _, total in groups[limit:]):
+                parts.append(f"+{remaining} by other lines")
             if class_points.start:
                 parts.append(f"+{class_points.start} at the start")
             if class_points.high > class_points.low:
                 parts.append(f"up to +{class_points.high - class_points.low} by what is not known")
             value = self.wording.value(self.attribute, class_points.value)
             reasons = f" ({', '.join(parts)})" if parts else ""
-            texts.append(f"{value} has {count_text(class_points.low, 'point')}{reasons}")
+            texts.append(f"{count_text(class_points.low, 'point')} for {value}{reasons}")
         return f"{'; '.join(texts)}."
 
     @staticmethod
@@ -294,8 +294,8 @@ class Sentences(Analysis):
             ]
         if len(texts) > MAX_FACTS + 1:
             texts = [*texts[:MAX_FACTS], f"{len(texts) - MAX_FACTS} more facts hold"]
-        each = f" (each {notes[0]})" if is_same and notes[0] else ""
-        return f"{list_text(texts)}{each}" if texts else "nothing has to be known"
+        note = f" (each {notes[0]})" if is_same and notes[0] else ""
+        return f"{list_text(texts)}{note}" if texts else "nothing has to be known"
 
     def _is_read(self, fact: Fact) -> bool:
         """Return whether a fact is an uncertain reading, not a plain value."""

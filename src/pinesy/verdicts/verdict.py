@@ -194,8 +194,8 @@ class Verdict(Sentences):
             "most": points.high,
             "start": points.start or 0,
             "lines": [
-                {"inputs": list(names), "points": given}
-                for names, given in self.point_groups(points).items()
+                {"inputs": list(names), "points": total}
+                for names, total in self.point_groups(points).items()
             ],
         }
 

@@ -464,7 +464,7 @@ class Analysis {
       if (start) parts.push(`+${start} at the start`);
       if (high > low) parts.push(`up to +${high - low} by what is not known`);
       const points = `${low} point${low === 1 ? "" : "s"}`;
-      return `${valueName(this.attribute, place)} has ${points}${parts.length ? ` (${parts.join(", ")})` : ""}`;
+      return `${points} for ${valueName(this.attribute, place)}${parts.length ? ` (${parts.join(", ")})` : ""}`;
     });
     return `${texts.join("; ")}.`;
   }
