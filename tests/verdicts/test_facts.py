@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from loans import LOAN
 from pinesy import Cascade, Possibility, antipignistic, load, parse
-from pinesy.calibration import calibrate
+from pinesy.calibration import CalibratedInputs, calibrate
 from pinesy.problems import addition, sudoku
 from pinesy.verdicts import Guarantee, Verdict
 from pinesy.verdicts import verdict as plain_verdict
@@ -142,12 +142,11 @@ def test_additions(k: int, data: st.DataObject) -> None:
     digit = st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9), st.floats(0.5, 1.0))
     sees: dict[str, Any] = {}
     for attribute in rules.inputs:
-        reading = data.draw(digit)
+        reading, sees[attribute.name] = data.draw(digit), None
         if reading is not None:
             first, second, p = reading
             other = {second: 1.0 - p} if second != first else {}
-            reading = antipignistic({first: 1.0 - sum(other.values()), **other})
-        sees[attribute.name] = reading
+            sees[attribute.name] = antipignistic({first: 1.0 - sum(other.values()), **other})
     for output in rules.outputs:
         known = {a.name: sees[a.name] for a in rules.compile([output]).inputs}
         assert_enough_and_needed(rules, verdict(rules, known, output))
@@ -203,6 +202,7 @@ def test_calibrated_rules(seed: int, level: float) -> None:
     known = {"left": read[:40, 0], "right": read[:40, 1]}
     sure = calibrate(rules, known, {"left": truth[:, 0], "right": truth[:, 1]})
     new = {"left": read[40, 0], "right": read[40, 1]}
+    assert isinstance(sure, CalibratedInputs)
     values = sure.predict_set(new, level)["total"]
     degrees = np.asarray(sure.degrees(new)).reshape(2, 4)
     evidence = {
