@@ -79,8 +79,8 @@ def digit_sum(
         for output, _, _ in columns
     ]
     readings: dict[str, str] = {}
-    for found in verdicts:
-        for name, pi in found.decision.distributions().items():
+    for digit in verdicts:
+        for name, pi in digit.decision.distributions().items():
             readings[name] = "?" if pi.best is None else str(pi.best)
     numbers = [[a.name for a in addends if a is not None] for addends in zip(*columns, strict=True)]
     first, second = ("".join(readings[name] for name in names) for names in numbers[1:])
