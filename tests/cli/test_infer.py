@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -211,7 +212,7 @@ def test_rules_that_contradict_each_other(pinesy: Run, tmp_path: Path) -> None:
     assert shown.startswith("contradiction: rules 1 and 2\nBecause ")
     table = pinesy("infer", path, "-", "--format", "table", input='{"a": 0}\n{"a": 0}').stdout
     assert table.splitlines()[2].startswith(
-        "     1   contradiction: rules 1 and 2   -         a is 0"
+        "     1   contradiction: rules 1 and 2   -         Rule 1 says that b is 0, as a is 0"
     )
     rows = pinesy("infer", path, "-", "--format", "csv", input='{"a": 0}').stdout
     assert rows.splitlines()[1] == (",contradiction,contradiction: rules 1 and 2,,,1.0,0.0,0.0")
@@ -405,4 +406,4 @@ def test_results_that_are_not_decided_say_why(pinesy: Run, tmp_path: Path) -> No
     explained = library.explain(library.load(rules), {"income": "high", "debt": "yes"}, "letter")
     assert found[1]["letter"]["verdict"] == explained.verdict
     table = pinesy("infer", rules, data, "--format", "table").stdout
-    assert "approve " not in table.replace("approve or review", "")
+    assert "approve " not in re.sub("approve or( review|)", "", table)

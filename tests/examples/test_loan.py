@@ -12,7 +12,7 @@ def test_the_verdict_names_the_rules_of_the_text() -> None:
     rules = load(EXAMPLES / "loan.rules")
     sample = {"income": 24000, "debt_ratio": 0.64, "history": "bad", "job": "permanent", "age": 74}
     because = verdict(rules, sample).because
-    assert "debt ratio is 0.64 and credit history is bad" in because
+    assert "The debt ratio is 0.64 and the credit history is bad" in because
     assert [reason.rules for reason in verdict(rules, sample).reasons] == [(2,), (7,)]
     written = [line for line in str(rules).splitlines() if line.startswith("if")]
     assert len(written) == 9

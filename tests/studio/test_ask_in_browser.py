@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser import DRAWS, picture
+from loans import LOAN
 from pinesy import NeuroSymbolic, parse
 from pinesy.cli.studio_command import demo_session
 from pinesy.studio import Session
@@ -16,20 +17,6 @@ from screen_checks import BEHIND, CONTRAST, SIDEWAYS, SMALL, assert_fits_all_scr
 from studio.ink_by_columns import by_columns
 
 Serving = Callable[[Session], str]
-LOAN = """
-number debt_ratio
-attribute history in {good, mixed, bad}
-attribute job in {employed, unemployed}
-attribute risk in {low, medium, high}
-attribute decision in {approve, review, reject}
-if debt_ratio < 0.3 and history == good then risk == low [certainty=0.9]
-if debt_ratio >= 0.45 and (history == bad or job == unemployed)
-then risk == high [certainty=0.8]
-if debt_ratio >= 0.3 and history != bad then risk == medium
-if risk == low then decision == approve
-if risk == medium then decision in {review, reject}
-if risk == high then decision == reject [certainty=0.9]
-"""
 SUM = "attribute left in 0..9\nattribute right in 0..9\nfunction sum = left + right\n"
 REJECTED = {"debt_ratio": {"number": 0.639}, "history": {"value": 2}, "job": {"value": 0}}
 

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from pinesy import parse
 from pinesy.exceptions import DomainError
-from pinesy.verdicts import verdict
 from strategies import Case, cases
+from verdicts.valid_verdicts import verdict
 
 RULES = parse("""
     number debt
@@ -26,13 +26,15 @@ def test_a_value_that_rules_speak_against() -> None:
     found = verdict(RULES, SAMPLE).why_not("approve")
     assert found.possible == pytest.approx(0.2)
     assert [fact.text for fact in found.facts] == ["debt is 0.6", "history is bad"]
-    assert found.because.startswith("approve is possible 0.20 only: debt is 0.6 and history is bad")
+    assert found.because.startswith(
+        "Approve is possible 0.20 only: the debt is 0.6 and the history is bad"
+    )
     assert found.change is None  # no rule concludes on it
-    assert "no change" in found.what_would_change_it
+    assert "No change" in found.what_would_change_it
 
 
 def test_values_that_nothing_rules_out_and_that_are_unknown() -> None:
-    assert "nothing rules out reject" in verdict(RULES, SAMPLE).why_not("reject").because
+    assert "Nothing rules out reject" in verdict(RULES, SAMPLE).why_not("reject").because
     with pytest.raises(DomainError):
         verdict(RULES, SAMPLE).why_not("perhaps")
 

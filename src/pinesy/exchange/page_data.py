@@ -17,11 +17,11 @@ from pinesy._common.validation import FloatArray, check_distributions, check_kno
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, placed
-from pinesy.exchange.equations import equation_of
 from pinesy.explanations import is_coherent
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.readable_rules import equation_of, is_inner
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import title_content
 from pinesy.rules.attributes import Attribute
@@ -90,7 +90,7 @@ def questions_of(cascade: Cascade) -> list[Attribute]:
     if card_of(cascade) is not None:  # the others add and compare points
         return outputs
     between = [s.output for s in reversed(cascade.order) if s.output not in outputs]
-    visible = (a for a in between if a.formula is None and not a.factors)
+    visible = (a for a in between if not is_inner(a, cascade.attributes))
     return [*outputs, *islice(visible, MAX_QUESTIONS)]
 
 
@@ -98,18 +98,13 @@ def _question(cascade: Cascade, attribute: Attribute, index: dict[str, int]) -> 
     """Return what the page needs to answer as Python does.
 
     `coherent` is whether rules cannot contradict each other, `instructions` the size of the
-    program, by which searches are limited; `equation` of a function has texts and attributes.
+    program, by which searches are limited.
     """
-    content: dict[str, Any] = {
+    return {
         "attribute": index[attribute.name],
         "coherent": is_coherent(cascade, attribute),
         "instructions": len(cascade.compile([attribute]).code.ops),
     }
-    equation = equation_of(cascade[attribute.name])
-    if equation is not None:
-        factors = [index[factor.name] for factor in equation.factors]
-        content["equation"] = {"parts": equation.parts, "factors": factors}
-    return content
 
 
 def _check_size(cascade: Cascade, attributes: Iterable[Attribute]) -> None:
@@ -184,7 +179,8 @@ def _set_data(
 ) -> dict[str, Any]:
     """Return a rule set as plain data: its attributes, shape, parameters, and texts if any.
 
-    `coherent` is whether some value of the output is known to have possibility 1 for all inputs.
+    `coherent` is whether some value of the output is known to have possibility 1 for all inputs;
+    `equation` of a function has texts and attributes.
     """
     content: dict[str, Any] = {
         "output": index[rule_set.output.name],
@@ -206,6 +202,10 @@ def _set_data(
     conditions = [p.condition for p in distinct.values()]
     if any(conditions):
         content["conditions"] = conditions
+    equation = equation_of(rule_set)
+    if equation is not None and all(factor.name in index for factor in equation.factors):
+        factors = [index[factor.name] for factor in equation.factors]
+        content["equation"] = {"parts": equation.parts, "factors": factors}
     return content
 
 

@@ -78,6 +78,24 @@ def degree_text(semantics: str, degree: float) -> str:
     return f"{full} at {number_text(degree)}"
 
 
+#: Words before which no article stands.
+DETERMINERS = frozenset(
+    ["the", "a", "an", "my", "your", "his", "her", "its", "our", "their"]
+    + ["this", "that", "each", "every", "no", "whether"]
+)
+#: Values of attributes that are questions or adjectives, such as ``valid`` or ``is open``.
+TRUTHS = frozenset(["true", "false", "yes", "no", "0", "1"])
+
+
+def _takes_article(name: str, attribute: Attribute) -> bool:
+    """Return whether a name is a noun as far as can be seen: not ``a_1``, not ``valid``."""
+    if len(name) == 1 or not name[0].isalpha() or name[-1] in "0123456789":
+        return False
+    if name.split(" ")[0].lower() in DETERMINERS:
+        return False
+    return not (len(attribute.domain) == 2 and TRUTHS.issuperset(map(plain_text, attribute.domain)))
+
+
 class Wording:
     """Attributes, values and propositions in words: labels, else titles and units, else names.
 
@@ -94,6 +112,21 @@ class Wording:
     ) -> None:
         self._labels = dict(labels or {})
         self._known = known or {}
+        self._has_articles = False
+
+    def with_articles(self) -> "Wording":
+        """Return the wording of sentences: ``the debt ratio`` for what a title or a word names.
+
+        Examples
+        --------
+        >>> rain, digit = Attribute("rain", ["no", "heavy"]), Attribute("a_1", range(10))
+        >>> spoken = Wording().with_articles()
+        >>> spoken.name(rain), spoken.name(digit)
+        ('the rain', 'a_1')
+        """
+        spoken = Wording(self._labels, self._known)
+        spoken._has_articles = True
+        return spoken
 
     @classmethod
     def of(cls, labels: Labels | None, known: Mapping[str, Attribute]) -> "Wording":
@@ -115,6 +148,10 @@ class Wording:
 
     def name(self, attribute: Attribute) -> str:
         """Return what an attribute is called: its label, else its title, else its name."""
+        name = self._plain_name(attribute)
+        return f"the {name}" if self._has_articles and _takes_article(name, attribute) else name
+
+    def _plain_name(self, attribute: Attribute) -> str:
         label = self._labels.get(attribute.name)
         if label is not None and label.name is not None:
             return label.name
@@ -185,7 +222,7 @@ class Wording:
         if len(values) == 1 and attribute.factors and isinstance(values[0], tuple):
             pairs = list(zip(attribute.factors, values[0], strict=True))
             if compact:
-                names = ", ".join(self.name(f) for f, _ in pairs)
+                names = ", ".join(self._plain_name(f) for f, _ in pairs)
                 return f"({names}) is ({', '.join(self.value(f, v) for f, v in pairs)})"
             return list_text([f"{self.name(f)} is {self.value(f, v)}" for f, v in pairs])
         return f"{self.name(attribute)} {self._predicate(attribute, values, limit)}"

@@ -41,7 +41,7 @@ from pinesy.explanations.change_search import (
 )
 from pinesy.explanations.decision import Decision, first_few
 from pinesy.explanations.json_form import plain_value
-from pinesy.explanations.labels import Wording, number_text, number_texts
+from pinesy.explanations.labels import Wording, list_text, number_text, number_texts
 from pinesy.explanations.restraints import restraints_on, rule_text
 from pinesy.explanations.sample import infer_row
 from pinesy.rulebase.cascade import Cascade
@@ -217,7 +217,7 @@ class Replacement:
         if self.bounds:
             return wording.with_unit(self.attribute, bounds_text(self.bounds))
         texts = [wording.value(self.attribute, v) for v in self.values]
-        return " or ".join(first_few(texts, "values"))
+        return list_text(first_few(texts, "values"), "or")
 
     def __str__(self) -> str:
         is_named = self.attribute.scale is not None and self.attribute.scale.names

@@ -8,7 +8,6 @@ import numpy as np
 from pinesy._common.validation import check_integer
 from pinesy.display.images import data_uri
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.exchange.equations import equation_of
 from pinesy.exchange.page_data import NumberedTexts, attribute_data, input_content, questions_of
 from pinesy.explanations import explain as explain_value
 from pinesy.explanations.labels import Wording
@@ -18,6 +17,7 @@ from pinesy.induction.score_card import conjunction_text
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import RawSamples, views_of
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.readable_rules import equation_of
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.rules.propositions import Proposition

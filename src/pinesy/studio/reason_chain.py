@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy.rulebase.readable_rules import is_inner
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import rule_numbers_text
 from pinesy.rules.possibility import Possibility
@@ -158,7 +159,7 @@ def _visible(
     analysis: Sentences, chain: dict[str, DecidingRules], attribute: Attribute, decides: bool
 ) -> Iterator[str]:
     """Yield the attributes that readers see behind one: of formulas and products their parts."""
-    if attribute.formula is None and not attribute.factors:
+    if not is_inner(attribute, analysis.decision.plan.cascade.attributes):
         yield attribute.name
         return
     if attribute.name not in analysis.decision.plan.rule_sets:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pinesy.explanations.smallest_change import Change
 from pinesy.verdicts.reasons import DecidingRules, deciding_rules
-from pinesy.verdicts.sentences import Sentences, short_degree
+from pinesy.verdicts.sentences import Sentences, as_sentence, short_degree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,10 +58,11 @@ class Exclusion(Sentences):
         """The facts and rules that limit the value."""
         name = self.wording.value(self.attribute, self.value)
         if not self.chain:
-            return f"nothing rules out {name}."
+            return f"Nothing rules out {name}."
         degree = f"possible {short_degree(self.possible)} only" if self.possible else "ruled out"
-        if not self.reasons:  # the output is a product, which no reader names
-            return f"{name} is {degree}: {self._facts()}."
-        last, between = self.reasons[-1], self._conclusions_between()
-        then = f"{between}, and so {last.text}" if between else f", so {last.text}"
-        return f"{name} is {degree}: {self._facts()}{then} {self._rules(last)}."
+        if self.points:
+            excluded = [points for points in self.points if points.value == self.value]
+            rivals = [points for points in self.points if points.value != self.value]
+            text = self._points_text([*rivals[:1], *excluded])
+            return as_sentence(f"{name} is {degree}: {text}")
+        return as_sentence(f"{name} is {degree}: {self._facts()}{self._conclusions()}.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import floor, inf
 
 import numpy as np
 
@@ -108,6 +108,11 @@ def _safe_range(
     return least, most
 
 
+def _second(degrees: FloatArray) -> float:
+    """Return the degree of the next values after the most possible ones."""
+    return float(degrees[degrees < degrees.max()].max(initial=0.0))
+
+
 def _decides(degrees: FloatArray, winner: int) -> FloatArray:
     """Return for columns of degrees whether one value alone is fully possible: the winner."""
     is_full = degrees == 1.0
@@ -131,8 +136,11 @@ def _limit(
     degrees = decision.program.run(rows)[decision.program.code.columns[decision.output.name]]
     less = np.delete(degrees, winner, axis=0).max(axis=0) < second
     if less[-1]:
-        name = names[min(int(less.argmax()), len(names) - 1)]
-        return name, None
+        if less[:-1].any():
+            return names[int(less.argmax())], None
+        # Several inputs are as uncertain: the first of those that read the same.
+        seconds = [_second(decision.row[decision.plan.slices[name]]) for name in names]
+        return names[int(np.argmax([floor(100 * degree + 0.5) for degree in seconds]))], None
     for rules in reversed(chain):
         table = decision.plan.tables[rules.attribute.name]
         for rule, holds in zip(rules.rules, rules.holds, strict=True):

@@ -8,6 +8,7 @@ import numpy as np
 from pinesy._common.masks import mask_table
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.explanations.sample import IntArray, Sample
+from pinesy.rulebase.readable_rules import is_inner
 from pinesy.rules.attributes import Attribute
 
 
@@ -23,6 +24,7 @@ class DecidingRules:
     holds : for each rule, whether its premise holds; if not, its converse excludes the values
     inputs : the names of the attributes that the premises rest on
     certainty : that the value is one of `values`
+    is_inner : whether readers do not name the attribute: a formula, a product, a part of a function
     """
 
     attribute: Attribute
@@ -31,11 +33,7 @@ class DecidingRules:
     holds: tuple[bool, ...]
     inputs: tuple[str, ...]
     certainty: float
-
-    @property
-    def is_inner(self) -> bool:
-        """Whether the attribute is a formula or a product, which rules have but no reader names."""
-        return self.attribute.formula is not None or bool(self.attribute.factors)
+    is_inner: bool
 
 
 def deciding_rules(sample: Sample, name: str, limits: FloatArray) -> list[DecidingRules]:
@@ -83,8 +81,10 @@ def _deciding(sample: Sample, name: str, required: dict[str, FloatArray]) -> Dec
         holds.append(role)
     others = sample.degrees[name][~left].max(initial=0.0)
     values = tuple(v for v, is_left in zip(attribute.domain, left, strict=True) if is_left)
+    hidden = is_inner(attribute, sample.plan.cascade.attributes)
+    certainty = 1.0 - float(others)
     return DecidingRules(
-        attribute, values, tuple(rules), tuple(holds), tuple(inputs), 1.0 - float(others)
+        attribute, values, tuple(rules), tuple(holds), tuple(inputs), certainty, hidden
     )
 
 

@@ -1,26 +1,49 @@
-"""The words of a verdict: one sentence for each question."""
+"""The words of a verdict: one sentence for each question.
 
+A sentence begins with a capital, unless it begins with a name that is no word, such as ``a_1``.
+Facts, reasons and needs are parts of sentences, and labels: they begin as they are.
+"""
+
+from collections.abc import Container, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
 from pinesy._common.reports import count_text
-from pinesy.explanations.points_text import LineOnSample, PointsGiven, card_scores, points_given
+from pinesy.explanations.labels import Wording
+from pinesy.explanations.points_text import PointsGiven, card_scores, points_given
 from pinesy.explanations.smallest_change import ValueChange
+from pinesy.rulebase.readable_rules import equation_of, is_generated
+from pinesy.rules.cut_texts import bounds_of, bounds_text
 from pinesy.rules.outcomes import list_text, number_text, rule_numbers_text, verdict_text
 from pinesy.rules.outcomes import short_degree as short_degree
-from pinesy.rules.propositions import Proposition
 from pinesy.verdicts.analysis import Analysis
 from pinesy.verdicts.firmness import Firmness
+from pinesy.verdicts.near_misses import NearMiss, nearest_rule
 from pinesy.verdicts.reasons import DecidingRules
 
 #: Facts, and conclusions before the answer, that a sentence names; more are counted.
 MAX_FACTS, MAX_REASONS = 6, 2
 #: Values of an attribute that a sentence names.
 MAX_NAMED = 4
-#: Lines of a score card that a sentence has for each class.
-MAX_LINES = 3
+#: Groups of lines of a score card that a sentence has, for the first class and for the next.
+MAX_LINES = (2, 1)
+#: Values that say little without the name of their attribute.
+BARE_VALUES = frozenset(["true", "false", "yes", "no", "none"])
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital, unless it begins with a name that is no word.
+
+    Examples
+    --------
+    >>> as_sentence("the sky is dark."), as_sentence("a_1 is 7.")
+    ('The sky is dark.', 'a_1 is 7.')
+    """
+    start = text.split(" ")[0].rstrip(",.;:").replace("-", "")
+    return text[0].upper() + text[1:] if len(start) > 1 and start.isalpha() else text
 
 
 @dataclass(frozen=True)
@@ -50,6 +73,8 @@ class Reason:
     rules : their numbers in the rule base
     inputs : the names of the attributes that their premises rest on
     certainty : of the conclusion
+    expression : of a function, what the value is computed from, such as ``7 + 1``; empty where it
+        has no written form or not all is known; None of rules that somebody wrote
     """
 
     attribute: str
@@ -57,6 +82,7 @@ class Reason:
     rules: tuple[int, ...]
     inputs: tuple[str, ...]
     certainty: float
+    expression: str | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,8 +107,36 @@ class Sentences(Analysis):
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
-        """The rules that decide, from the inputs to the answer, as a reader names them."""
-        return tuple(self._reason(rules) for rules in self.chain if not rules.is_inner)
+        """The rules that decide, from the inputs to the answer; none of points, see `points`."""
+        if self.points:
+            return ()
+        return tuple(map(self._reason, self._read_chain))
+
+    @cached_property
+    def points(self) -> tuple[PointsGiven, ...]:
+        """The points of a score card for each class, the most first; empty of other rules."""
+        return tuple(points_given(self.decision))
+
+    @cached_property
+    def near_miss(self) -> NearMiss | None:
+        """Where no rule decides, the rule that lacks least; None where no rule can be named."""
+        if self.outcome != "no_rule" or self.points:
+            return None
+        nearest = nearest_rule(self.decision)
+        if nearest is None:
+            return None
+        rule, needs = nearest
+        names = tuple(dict.fromkeys(need.attribute.name for need in needs))
+        return NearMiss(rule, names, self.wording.premise_sentence(needs, MAX_NAMED), tuple(needs))
+
+    @cached_property
+    def _read_chain(self) -> tuple[DecidingRules, ...]:
+        """The rules that decide, without those on attributes that readers do not name."""
+        return tuple(rules for rules in self.chain if not rules.is_inner)
+
+    @cached_property
+    def _spoken(self) -> Wording:
+        return self.wording.with_articles()
 
     @property
     def answer(self) -> str:
@@ -104,162 +158,207 @@ class Sentences(Analysis):
 
     def _fact(self, name: str) -> Fact:
         """Return what is known of an input."""
-        attribute = self.decision.plan.attributes[name]
         degrees = self.decision.row[self.decision.plan.slices[name]]
         is_best = degrees == degrees.max()
         certainty = 1.0 - float(degrees[~is_best].max(initial=0.0))
+        return Fact(name, self._fact_text(name, self.wording), certainty)
+
+    def _fact_text(self, name: str, wording: Wording) -> str:
+        """Return what is known of an input in words."""
+        attribute = self.decision.plan.attributes[name]
         if name in self.decision.plain_values:
-            value = self.wording.plain_value(attribute, self.decision.plain_values[name])
-            return Fact(name, f"{self.wording.name(attribute)} is {value}", certainty)
-        values = [attribute.domain[i] for i in np.flatnonzero(is_best)]
-        return Fact(name, self.wording.values_sentence(attribute, values, MAX_NAMED), certainty)
+            value = wording.plain_value(attribute, self.decision.plain_values[name])
+            return f"{wording.name(attribute)} is {value}"
+        degrees = self.decision.row[self.decision.plan.slices[name]]
+        values = [attribute.domain[i] for i in np.flatnonzero(degrees == degrees.max())]
+        if len(values) == len(attribute.domain):
+            return f"{wording.name(attribute)} is unknown"
+        return wording.values_sentence(attribute, values, MAX_NAMED)
 
     def _reason(self, rules: DecidingRules) -> Reason:
         """Return what rules conclude."""
-        is_answer = rules.attribute == self.attribute and self.values
-        values = self.values if is_answer else rules.values
-        text = self.wording.values_sentence(rules.attribute, values, MAX_NAMED)
         name, number = rules.attribute.name, self.decision.plan.rule_number
-        numbers = tuple(number(name, index) for index in rules.rules)
-        return Reason(name, text, numbers, rules.inputs, rules.certainty)
+        return Reason(
+            name,
+            self.wording.values_sentence(rules.attribute, self._concluded(rules), MAX_NAMED),
+            tuple(number(name, index) for index in rules.rules),
+            rules.inputs,
+            rules.certainty,
+            self._expression(rules),
+        )
+
+    def _concluded(self, rules: DecidingRules) -> tuple[Hashable, ...]:
+        """Return the values that rules leave; of the answer, its own."""
+        return self.values if rules.attribute == self.attribute and self.values else rules.values
+
+    def _expression(self, rules: DecidingRules) -> str | None:
+        """Return what a function computes its value from; see `Reason`."""
+        name, degrees = rules.attribute.name, self.decision.degrees
+        rule_set = self.decision.plan.rule_sets[name]
+        equation = equation_of(rule_set)
+        if equation is None:
+            return "" if is_generated(rule_set) else None
+        known = {*self.deciding_inputs, *(rules.attribute.name for rules in self._read_chain)}
+        factors = {factor.name: factor for factor in equation.factors}
+        best = {n: np.flatnonzero(degrees[n] == 1.0).tolist() for n in (name, *factors)}
+        if not known.issuperset(factors) or any(len(values) != 1 for values in best.values()):
+            return ""
+        values = {n: self.wording.value(f, f.domain[best[n][0]]) for n, f in factors.items()}
+        return equation.with_values(values)
+
+    def _conclusion(self, rules: DecidingRules) -> str:
+        """Return what rules conclude, with their numbers or, of a function, its equation."""
+        expression = self._expression(rules)
+        text = self._spoken.values_sentence(rules.attribute, self._concluded(rules), MAX_NAMED)
+        if expression:
+            best = int(self.decision.degrees[rules.attribute.name].argmax())
+            value = self.wording.value(rules.attribute, rules.attribute.domain[best])
+            return f"{self._spoken.name(rules.attribute)} is {expression} = {value}"
+        return f"{text}{self._numbers(rules, expression)}"
+
+    def _numbers(self, rules: DecidingRules, expression: str | None) -> str:
+        """Return the numbers of rules in brackets; nothing of a function, whose nobody wrote."""
+        number = self.decision.plan.rule_number
+        numbers = [number(rules.attribute.name, index) for index in rules.rules]
+        return f" ({rule_numbers_text(numbers)})" if expression is None else ""
 
     @property
     def because(self) -> str:
         """The facts, the conclusions in between, and the answer; of a score card its points."""
-        if points := points_given(self.decision):
-            return self._points(points)
+        if self.points:
+            return as_sentence(self._points_text(self.points[:2]))
         if self.outcome == "no_rule":
-            return self._no_rule()
-        facts, middle = self._facts(), self._conclusions_between()
-        between, last = self.reasons[:-1], self.reasons[-1:]
+            return as_sentence(self._undecided())
         if self.clash is not None:
-            says = [self._says(number) for number in self.clash.groups[0]]
-            return f"{facts}{middle}; then {list_text(says)}."
-        if not last:
-            return f"{facts}."
-        rules = self._rules(last[0])
-        if between:
-            names = [self.wording.value(self.attribute, v) for v in self.values]
-            return f"{facts}{middle}, and that means {list_text(names, 'or')} {rules}."
-        return f"{facts}, so {last[0].text} {rules}."
+            numbers = self.clash.groups[0]
+            return as_sentence(f"{'; '.join(map(self._rule_of_clash, numbers))}.")
+        return as_sentence(f"{self._facts()}{self._conclusions()}.")
 
-    def _conclusions_between(self) -> str:
-        """Return what rules conclude between the facts and the answer; empty if nothing."""
-        between = self.reasons[:-1]
-        last_reasons = between if len(between) <= MAX_REASONS else between[-1:]
-        texts = [f"{reason.text} {self._rules(reason)}" for reason in last_reasons]
-        n_hidden = len(between) - len(last_reasons)
-        others = f", after {n_hidden} more conclusions" * (n_hidden > 0)
-        return f", so {list_text(texts)}{others}" if texts else ""
+    def _conclusions(self) -> str:
+        """Return what rules conclude from the facts, the answer last."""
+        *between, last = self._read_chain or (None,)
+        if last is None:  # the output is a product, which no reader names
+            return ""
+        if not between:
+            return f", so {self._conclusion(last)}"
+        nearest = between if len(between) <= MAX_REASONS else between[-1:]
+        steps = f"in {len(between)} steps " * (len(nearest) < len(between))
+        middle = f", so {steps}{list_text([self._conclusion(rules) for rules in nearest])}"
+        names = [self.wording.value(self.attribute, value) for value in self.values]
+        expression = self._expression(last)
+        is_clear = all(name[0].isalpha() and name not in BARE_VALUES for name in names)
+        if expression or not names or not is_clear:
+            return f"{middle}, and so {self._conclusion(last)}"
+        numbers = self._numbers(last, expression)
+        return f"{middle}, and that means {list_text(names, 'or')}{numbers}"
 
-    def _points(self, points: list[PointsGiven]) -> str:
-        """Return what the lines of a score card give the first two classes, the start included."""
+    def _points_text(self, points: Sequence[PointsGiven]) -> str:
+        """Return what the lines of a score card give two classes, the start included."""
         texts = []
-        for class_points in points[:2]:
-            lines = [line for line in class_points.lines if line.certain == 1.0]
-            parts = [f"+{line.points} as {self._conditions(line)}" for line in lines[:MAX_LINES]]
-            if len(lines) > MAX_LINES:
-                remaining_points = sum(line.points for line in lines[MAX_LINES:])
-                parts.append(
-                    f"+{remaining_points} by {count_text(len(lines) - MAX_LINES, 'more line')}"
-                )
+        for class_points, limit in zip(points, MAX_LINES, strict=False):
+            groups = list(self.point_groups(class_points).items())
+            parts = [
+                f"+{total} as {list_text([self._fact_text(n, self._spoken) for n in names])}"
+                for names, total in groups[:limit]
+            ]
+            if remaining := sum(total for _, total in groups[limit:]):
+                parts.append(f"+{remaining} by other lines")
             if class_points.start:
                 parts.append(f"+{class_points.start} at the start")
             if class_points.high > class_points.low:
                 parts.append(f"up to +{class_points.high - class_points.low} by what is not known")
             value = self.wording.value(self.attribute, class_points.value)
             reasons = f" ({', '.join(parts)})" if parts else ""
-            texts.append(f"{value} has {count_text(class_points.low, 'point')}{reasons}")
+            texts.append(f"{count_text(class_points.low, 'point')} for {value}{reasons}")
         return f"{'; '.join(texts)}."
 
-    def _conditions(self, line: LineOnSample) -> str:
-        """Return what is known of the inputs of a line that holds."""
-        names = dict.fromkeys(p.attribute.name for p in line.premise.propositions)
-        return list_text([self._fact(name).text for name in names])
+    @staticmethod
+    def point_groups(points: PointsGiven) -> dict[tuple[str, ...], int]:
+        """Return the points of lines that hold, by the names of their inputs, the most first."""
+        groups: dict[tuple[str, ...], int] = {}
+        for line in points.lines:
+            if line.certain == 1.0:
+                names = tuple(dict.fromkeys(p.attribute.name for p in line.premise.propositions))
+                groups[names] = groups.get(names, 0) + line.points
+        return dict(sorted(groups.items(), key=lambda group: -group[1]))
 
-    def _rules(self, reason: Reason) -> str:
-        """Return the rules of a reason in brackets."""
-        return f"({rule_numbers_text(reason.rules)})"
-
-    def _facts(self) -> str:
-        texts = [
-            fact.text + f" (certain {short_degree(fact.certainty)})" * self._is_read(fact)
-            for fact in self.facts
-        ]
+    def _facts(self, names: Container[str] | None = None) -> str:
+        """Return what is known of the deciding inputs, or of some of them."""
+        facts = [fact for fact in self.facts if names is None or fact.attribute in names]
+        notes = [f"certain {short_degree(fact.certainty)}" * self._is_read(fact) for fact in facts]
+        texts = [self._fact_text(fact.attribute, self._spoken) for fact in facts]
+        is_same = len(facts) > 1 and len(set(notes)) == 1
+        if not is_same:
+            texts = [
+                text + f" ({note})" * bool(note) for text, note in zip(texts, notes, strict=True)
+            ]
         if len(texts) > MAX_FACTS + 1:
-            texts = [*texts[:MAX_FACTS], f"{len(texts) - MAX_FACTS} more inputs are as they are"]
-        return list_text(texts) or "Nothing has to be known"
+            texts = [*texts[:MAX_FACTS], f"{len(texts) - MAX_FACTS} more facts hold"]
+        note = f" (each {notes[0]})" if is_same and notes[0] else ""
+        return f"{list_text(texts)}{note}" if texts else "nothing has to be known"
 
     def _is_read(self, fact: Fact) -> bool:
         """Return whether a fact is an uncertain reading, not a plain value."""
         return fact.certainty < 1.0 and fact.attribute not in self.decision.plain_values
 
-    def _says(self, number: int) -> str:
-        """Return what a rule of a clash says."""
-        clash = self.clash
+    def _rule_of_clash(self, number: int) -> str:
+        """Return what a rule of a clash says, and the facts that make it say so."""
+        clash, plan = self.clash, self.decision.plan
         assert clash is not None
-        [chain] = [r for r in self.chain if r.attribute == clash.attribute]
-        conclusion, rule = clash.rules[number].conclusion, list(clash.rules).index(number)
-        if rule in chain.rules and not chain.holds[chain.rules.index(rule)]:
+        name, rule = clash.attribute.name, list(clash.rules).index(number)
+        chain = {rules.attribute.name: rules for rules in self.chain}
+        conclusion, table = clash.rules[number].conclusion, plan.tables[name]
+        if rule in chain[name].rules and not chain[name].holds[chain[name].rules.index(rule)]:
             conclusion = ~conclusion
-        return f"rule {number} says that {self.wording.proposition_sentence(conclusion, MAX_NAMED)}"
+        waiting = [table.propositions[i].attribute.name for i in table.premises[rule].tolist()]
+        sources = set[str]()
+        while waiting:
+            source = waiting.pop()
+            sources.add(source)
+            waiting += chain[source].inputs if source in chain else ()
+        text = self._spoken.proposition_sentence(conclusion, MAX_NAMED)
+        facts = any(fact.attribute in sources for fact in self.facts)
+        return f"rule {number} says that {text}" + f", as {self._facts(sources)}" * facts
 
-    def _no_rule(self) -> str:
-        """Return what the rule that is nearest to deciding still needs."""
-        name = self.attribute.name
-        needs = [self._missing(name, i) for i in range(len(self.decision.plan.tables[name].rules))]
-        known = [(i, missing) for i, missing in enumerate(needs) if missing]
-        if not known:
-            return "no rule applies."
-        rule, missing = min(known, key=lambda pair: len(pair[1]))
-        text = self.wording.premise_sentence(missing, MAX_NAMED)
-        number = self.decision.plan.rule_number(name, rule)
-        return f"no rule applies. The nearest is rule {number}: it needs that {text}."
-
-    def _missing(self, name: str, rule: int, depth: int = 4) -> list[Proposition]:
-        """Return what the inputs must be for a rule to hold; empty where that is not possible."""
-        table, measures = self.decision.plan.tables[name], self.decision.measures[name]
-        missing: list[Proposition] = []
-        for index in table.premises[rule].tolist():
-            proposition = table.propositions[index]
-            if measures[1, index] < 1.0:
-                continue
-            source = proposition.attribute.name
-            if source in self.decision.plan.slices:
-                missing.append(proposition)
-                continue
-            table_behind = self.decision.plan.tables[source]
-            options = [
-                self._missing(source, i, depth - 1)
-                for i, r in enumerate(table_behind.rules)
-                if depth and not r.conclusion.mask & ~proposition.mask
-            ]
-            fewest = min((len(option) for option in options if option), default=0)
-            missing += next((o for o in options if o and len(o) == fewest), [proposition])
-        return missing
+    def _undecided(self) -> str:
+        """Return what the rule that is nearest to deciding needs, else what is not known."""
+        miss = self.near_miss
+        if miss is not None:
+            text = self._spoken.premise_sentence(miss.needs, MAX_NAMED)
+            return f"the nearest is rule {miss.rule}: it needs that {text}."
+        names = [
+            name
+            for name, columns in self.decision.plan.slices.items()
+            if (self.decision.row[columns] == 1.0).sum() > 1
+        ]
+        texts = [self._fact_text(name, self._spoken) for name in names]
+        if len(texts) > MAX_FACTS + 1:
+            texts = [*texts[:MAX_FACTS], f"{len(texts) - MAX_FACTS} more inputs are open"]
+        return f"{list_text(texts) or 'no rule applies'}."
 
     @property
     def what_would_change_it(self) -> str:
         """The fewest changes that give another answer."""
         change = self.change
         if change is None:
-            return "no change of the inputs was found that gives another answer."
+            return "No change of the inputs was found that gives another answer."
         parts = [self._changed_input(name) for name in change.readings]
         value = self.wording.value(change.attribute, change.value)
         certain = short_degree(self.changed_certainty)
-        return f"if {list_text(parts)}, it would be {value}, certain {certain}."
+        return f"If {list_text(parts)}, it would be {value}, certain {certain}."
 
     def _changed_input(self, name: str) -> str:
         change = self.change
         assert change is not None
         attribute = self.decision.plan.attributes[name]
-        called = self.wording.name(attribute)
+        called = self._spoken.name(attribute)
         if isinstance(change, ValueChange):
             return f"{called} were {change.replacements[name].words(self.wording)}"
         value = change.readings[name]
-        text = self.wording.values_sentence(attribute, [value]).removeprefix(f"{called} is ")
-        possible = short_degree(float(change.old[name][value]))
-        return f"{called} were {text} (possible {possible})"
+        text = self._spoken.values_sentence(attribute, [value]).removeprefix(f"{called} is ")
+        possible = float(change.old[name][value])
+        note = f" (possible {short_degree(possible)})" * (0.0 < possible < 1.0)
+        return f"{called} were {text}{note}"
 
     @property
     def how_firm(self) -> str:
@@ -278,23 +377,26 @@ class Sentences(Analysis):
             by = short_degree(firmness.margin)
             if weakest is None:
                 return f"{firm}. Several readings would have to be off by {by}."
-            input_name = self.wording.name(self.decision.plan.attributes[weakest])
+            input_name = self._spoken.name(self.decision.plan.attributes[weakest])
             return f"{firm}. A reading would have to be off by {by}; {input_name} is the weakest."
         if weakest is None:
             return "Yes. No small error in an input changes it."
         attribute = self.decision.plan.attributes[weakest]
         number = self.decision.plain_values[weakest]
         if number in (firmness.least, firmness.most):
-            name = self.wording.name(attribute)
-            text = self.wording.plain_value(attribute, number)
-            return f"Not very. {name} is {text}, near to where rules divide it."
-        bounds = [
-            f"{side} {number_text(bound, 6)}"
-            for side, bound in (("above", firmness.least), ("below", firmness.most))
-            if bound is not None
-        ]
-        stays = self.wording.with_unit(attribute, list_text(bounds))
-        return f"Yes, as long as {self.wording.name(attribute)} stays {stays}."
+            text = self._fact_text(weakest, self._spoken)
+            return f"Not very. {as_sentence(text)}, close to a threshold of the rules."
+        assert attribute.scale is not None
+        least, most = firmness.least, firmness.most
+        if attribute.scale.blur:
+            sides = (("above", least), ("below", most))
+            stays = list_text([f"{side} {number_text(z, 6)}" for side, z in sides if z is not None])
+        else:
+            stays = bounds_text(
+                bounds_of(-inf if least is None else least, inf if most is None else most)
+            )
+        name = self._spoken.name(attribute)
+        return f"Yes, as long as {name} is {self.wording.with_unit(attribute, stays)}."
 
     def _limit(self, firmness: Firmness) -> str:
         if firmness.limited_by is None:
@@ -303,14 +405,14 @@ class Sentences(Analysis):
         if firmness.rule is None:
             certainty = self._fact(attribute.name).certainty
             if attribute.name in self.decision.plain_values:
-                name = self.wording.name(attribute)
-                return f"It is not more certain because {name} is near to where rules divide it."
-            known = f"{self.wording.name(attribute)} is certain at {short_degree(certainty)} only"
+                name = self._spoken.name(attribute)
+                return (
+                    f"It is not more certain because {name} is close to a threshold of the rules."
+                )
+            known = f"{self._spoken.name(attribute)} is certain at {short_degree(certainty)} only"
             return f"It is not more certain because {known}."
         if card_scores(self.decision) is not None:
             lead = f"the lead in points is certain at {short_degree(self.certainty)} only"
             return f"It is not more certain because {lead}."
         certain = short_degree(self.certainty)
-        return (
-            f"It is not more certain because rule {firmness.rule} is itself certain at {certain}."
-        )
+        return f"It is not more certain because rule {firmness.rule} is certain at {certain} only."

@@ -16,13 +16,14 @@ from pinesy.exceptions import DataError
 from pinesy.explanations.decision import Decision
 from pinesy.explanations.json_form import plain_value
 from pinesy.explanations.labels import Labels, Wording
+from pinesy.explanations.points_text import PointsGiven
 from pinesy.explanations.smallest_change import Change, ValueChange
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms.transformation import Transformation, as_transform
 from pinesy.verdicts.exclusion import Exclusion
-from pinesy.verdicts.sentences import MAX_NAMED, Sentences
+from pinesy.verdicts.sentences import MAX_NAMED, Sentences, as_sentence
 
 #: Values of the domain that `to_dict` has, the most possible first.
 MAX_VALUES = 20
@@ -110,7 +111,7 @@ class Guarantee:
         elif not values:
             text = f"No value is left at {percent} %: the sample is unlike those that calibrated."
         else:
-            text = f"{wording.value_list(attribute, values, MAX_NAMED)}. {promise}"
+            text = as_sentence(f"{wording.value_list(attribute, values, MAX_NAMED)}. {promise}")
         return cls(level, tuple(values), text)
 
 
@@ -168,6 +169,8 @@ class Verdict(Sentences):
             "because": self.because,
             "facts": [_fields(fact) for fact in self.facts],
             "reasons": [_fields(reason) for reason in self.reasons],
+            "points": [self._points_content(points) for points in self.points[:2]],
+            "near_miss": None,
             "what_would_change_it": self.what_would_change_it,
             "change": None if change is None else _change_content(change, self.changed_certainty),
             "how_firm": self.how_firm,
@@ -175,10 +178,26 @@ class Verdict(Sentences):
             "guarantee": None,
             "degrees": self._degrees(),
         }
+        if self.near_miss is not None:
+            content["near_miss"] = _fields(self.near_miss)
+            del content["near_miss"]["needs"]
         if self.guarantee is not None:
             values = [plain_value(value) for value in self.guarantee.values]
             content["guarantee"] = _fields(self.guarantee) | {"values": values}
         return content
+
+    def _points_content(self, points: PointsGiven) -> dict[str, Any]:
+        """Return the points of a class as plain data, with the lines that hold, by their inputs."""
+        return {
+            "value": plain_value(points.value),
+            "points": points.low,
+            "most": points.high,
+            "start": points.start or 0,
+            "lines": [
+                {"inputs": list(names), "points": total}
+                for names, total in self.point_groups(points).items()
+            ],
+        }
 
     def _degrees(self) -> list[dict[str, Any]]:
         """Return the most possible values with their degrees, in the order of the domain."""

@@ -8,7 +8,7 @@
 
 import { degreesOfNumber, infer, setsBehind } from "./engine.js";
 import { inputsBehind } from "./why.js";
-import { boundNumber, boundsText, nextFloat, valueName } from "./sentences.js";
+import { boundNumber, boundsText, listText, nextFloat, valueName } from "./sentences.js";
 
 /** Other values of an input that is read anew are left at this degree at most. */
 const LEFT = 0.9;
@@ -98,7 +98,7 @@ function categoryOptions(input, cells) {
       tie: 1,
       degrees: Float64Array.from(cells, (_, place) => (place === places[0] ? 1 : 0)),
       setting: { value: places[0] },
-      text: [...names, ...(more ? [`${more} more values`] : [])].join(" or "),
+      text: listText([...names, ...(more ? [`${more} more values`] : [])], "or"),
     };
   });
 }

@@ -63,7 +63,14 @@ export function readRules(data) {
     values: data.domains[a.domain],
     set: null,
   });
-  const attributes = data.attributes.map((a, number) => ({ number, ...read(a) }));
+  const names = new Set(data.attributes.map((a) => a.name));
+  const isPart = (name) => [...name].some((character, i) => character === "." && names.has([...name].slice(0, i).join("")));
+  const attributes = data.attributes.map((a, number) => {
+    const attribute = { number, ...read(a) };
+    // Formulas, products and parts of functions are not named to readers.
+    attribute.isInner = attribute.formula !== null || attribute.factors.length > 0 || isPart(a.name);
+    return attribute;
+  });
   const shapes = data.shapes.map(readShape);
   const sets = data.sets.map((set) => {
     const n = shapes[set.shape].premises.length;
@@ -78,7 +85,11 @@ export function readRules(data) {
       texts: set.texts ?? [],
       conditions: set.conditions ?? [],
       conclusions: set.conclusions ?? [],
+      equation: set.equation
+        ? { parts: set.equation.parts, factors: set.equation.factors.map((number) => attributes[number]) }
+        : null,
     };
+    read.isGenerated = read.inputs.some(({ name }) => name.startsWith(`${read.output.name}.`));
     read.output.set = read;
     return read;
   });

@@ -60,6 +60,31 @@ export function digitsText(number, digits) {
   return `${Number(mantissa)}e${sign}${size}`;
 }
 
+/** Words before which no article stands. */
+const DETERMINERS = new Set(
+  "the a an my your his her its our their this that each every no whether".split(" "),
+);
+/** Values of attributes that are questions or adjectives, such as "valid" or "is open". */
+const TRUTHS = new Set(["true", "false", "yes", "no", "0", "1"]);
+
+/** Return what an attribute is called. */
+const titleOf = ({ title }) => title;
+
+/** Return what an attribute is called in a sentence: "the debt ratio", but "a_1" and "valid". */
+export function spokenName({ title, values }) {
+  if ([...title].length === 1 || !/^\p{L}/u.test(title) || /[0-9]$/.test(title)) return title;
+  if (DETERMINERS.has(title.split(" ")[0].toLowerCase())) return title;
+  return values.length === 2 && values.every((value) => TRUTHS.has(value)) ? title : `the ${title}`;
+}
+
+/** Return a text with a capital, unless it begins with a name that is no word. */
+export function asSentence(text) {
+  const word = text.split(" ")[0].replace(/[,.;:]+$/, "").replaceAll("-", "");
+  if ([...word].length < 2 || !/^\p{L}+$/u.test(word)) return text;
+  const [first] = text;
+  return first.toUpperCase() + text.slice(first.length);
+}
+
 const withUnit = ({ unit }, text) => (unit ? `${text} ${unit}` : text);
 
 /** Return a number of an input in words. */
@@ -138,14 +163,21 @@ function factorPlaces(factors, place) {
   }).reverse();
 }
 
-/** Return the sentence that an attribute has one of some values; a `compact` one has no "and". */
-export function valuesSentence(attribute, places, limit = MAX_NAMED, compact = false) {
-  const { factors, title } = attribute;
-  if (places.length !== 1 || !factors.length) return `${title} ${predicate(attribute, places, limit)}`;
+/**
+ * Return the sentence that an attribute has one of some values; a `compact` one has no "and".
+ * `nameOf` returns what an attribute is called.
+ */
+export function valuesSentence(attribute, places, limit = MAX_NAMED, compact = false, nameOf = titleOf) {
+  const { factors } = attribute;
+  if (places.length !== 1 || !factors.length) return `${nameOf(attribute)} ${predicate(attribute, places, limit)}`;
   const names = factorPlaces(factors, places[0]).map((place, i) => valueName(factors[i], place));
   if (compact) return `(${factors.map((factor) => factor.title).join(", ")}) is (${names.join(", ")})`;
-  return listText(factors.map((factor, i) => `${factor.title} is ${names[i]}`));
+  return listText(factors.map((factor, i) => `${nameOf(factor)} is ${names[i]}`));
 }
+
+/** Return the same with articles, as part of a sentence. */
+export const spokenValues = (attribute, places, limit = MAX_NAMED, compact = false) =>
+  valuesSentence(attribute, places, limit, compact, spokenName);
 
 const insidePlaces = (inside, isIn = 1) => [...inside.keys()].filter((i) => inside[i] === isIn);
 
@@ -155,10 +187,10 @@ export function conclusionPlaces(set, rule, holds) {
 }
 
 /** Return a proposition of a rule set as a sentence. */
-export function propositionSentence(set, number, compact = false) {
+export function propositionSentence(set, number, compact = false, nameOf = titleOf) {
   const { input, inside } = set.propositions[number];
   const places = insidePlaces(inside);
   const condition = set.conditions[number];
   if (condition && places.length > 1) return condition;
-  return valuesSentence(set.inputs[input], places, MAX_NAMED, compact);
+  return valuesSentence(set.inputs[input], places, MAX_NAMED, compact, nameOf);
 }

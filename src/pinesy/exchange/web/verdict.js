@@ -11,15 +11,21 @@ import { heightOf, infer, setsBehind, winnersOf } from "./engine.js";
 import { clashOf, outcomeOf } from "./outcomes.js";
 import { shortDegree } from "./parts.js";
 import {
-  conclusionPlaces, digitsText, listText, plainNumber, propositionSentence, valueName, valuesSentence,
+  asSentence, boundsText, conclusionPlaces, digitsText, listText, plainNumber, propositionSentence, spokenName, spokenValues,
+  valueName, valuesSentence,
 } from "./sentences.js";
 import { inputsBehind, inputMargins, margin, movedMargins } from "./why.js";
 import { ruleNumber } from "./words.js";
 
-/** Facts, conclusions before the answer, and lines of a score card that a sentence has. */
+/** Facts, and conclusions before the answer, that a sentence has. */
 const MAX_FACTS = 6;
 const MAX_REASONS = 2;
-const MAX_LINES = 3;
+/** Groups of lines of a score card that a sentence has, for the first class and for the next. */
+const MAX_LINES = [2, 1];
+/** Values that say little without the name of their attribute. */
+const BARE_VALUES = new Set(["true", "false", "yes", "no", "none"]);
+/** Rule sets behind one another that are searched for inputs. */
+const MAX_DEPTH = 4;
 /** Sets of inputs that are tried, and instructions that these may take. */
 const MAX_TRIED = 4096;
 const MAX_INSTRUCTIONS = 2e7;
@@ -39,7 +45,15 @@ function rulesText(set, rules) {
   return `rule${numbers.length > 1 ? "s" : ""} ${listText(numbers)}`;
 }
 
-const isInner = ({ formula, factors }) => formula !== null || factors.length > 0;
+const fullPlaces = (degrees) => [...degrees.keys()].filter((place) => degrees[place] === 1);
+
+/** Return what a function computes its value from, such as "7 + 1"; null where not all is known. */
+function expressionOf(state, { equation, output }) {
+  const best = [output, ...equation.factors].map((attribute) => fullPlaces(state.degrees[attribute.number]));
+  if (best.some((places) => places.length !== 1)) return null;
+  const values = equation.factors.map((factor, i) => valueName(factor, best[i + 1][0]));
+  return equation.parts.map((part, i) => part + (values[i] ?? "")).join("");
+}
 
 // --- the inputs that decide ---
 
@@ -198,7 +212,11 @@ class Analysis {
     this.deciding = this.findDeciding();
     this.chain = this.findChain();
     this.facts = this.findFacts();
-    this.reasons = this.chain.filter(({ output }) => !isInner(output)).map((rules) => this.reason(rules));
+  }
+
+  /** The rules that decide, without those on attributes that readers do not name. */
+  get readChain() {
+    return this.chain.filter(({ output }) => !output.isInner);
   }
 
   settingOf(input) {
@@ -248,18 +266,45 @@ class Analysis {
     const degrees = this.state.degrees[input.number];
     const most = heightOf(degrees);
     const certainty = 1 - degrees.reduce((next, degree) => (degree === most ? next : Math.max(next, degree)), 0);
-    const { number, value, degrees: read } = this.settingOf(input);
-    let text = valuesSentence(input, winnersOf(degrees));
-    if (number !== undefined) text = `${input.title} is ${plainNumber(input, number)}`;
-    else if (value !== undefined) text = `${input.title} is ${valueName(input, value)}`;
-    else if (!read) text = `${input.title} is unknown`;
-    return { attribute: input.name, text, certainty, isRead: Boolean(read) && certainty < 1 };
+    const isRead = Boolean(this.settingOf(input).degrees) && certainty < 1;
+    return { input, attribute: input.name, text: this.factText(input, ({ title }) => title), certainty, isRead };
   }
 
-  reason({ set, output, places, rules, certainty }) {
-    const isAnswer = output === this.attribute && this.places.length > 0;
-    const text = valuesSentence(output, isAnswer ? this.places : places);
-    return { text, rules: rulesText(set, rules), certainty };
+  /** Return what is known of an input in words. */
+  factText(input, nameOf = spokenName) {
+    const { number, value, degrees: read } = this.settingOf(input);
+    if (number !== undefined) return `${nameOf(input)} is ${plainNumber(input, number)}`;
+    if (value !== undefined) return `${nameOf(input)} is ${valueName(input, value)}`;
+    const best = winnersOf(this.state.degrees[input.number]);
+    if (!read || best.length === input.values.length) return `${nameOf(input)} is unknown`;
+    return valuesSentence(input, best, undefined, false, nameOf);
+  }
+
+  /** Return the places that rules leave; of the answer, its own. */
+  concluded({ output, places }) {
+    return output === this.attribute && this.places.length > 0 ? this.places : places;
+  }
+
+  /** Return the expression of a function; empty where it has none; null of rules that somebody wrote. */
+  expression({ set }) {
+    if (!set.equation) return set.isGenerated ? "" : null;
+    const known = [...this.deciding, ...this.readChain.map(({ output }) => output)];
+    if (!set.equation.factors.every((factor) => known.includes(factor))) return "";
+    return expressionOf(this.state, set) ?? "";
+  }
+
+  /** Return what rules conclude, with their numbers or, of a function, its equation. */
+  conclusion(rules) {
+    const { output } = rules;
+    const expression = this.expression(rules);
+    if (!expression) return `${spokenValues(output, this.concluded(rules))}${this.numbers(rules, expression)}`;
+    const [best] = winnersOf(this.state.degrees[output.number]);
+    return `${spokenName(output)} is ${expression} = ${valueName(output, best)}`;
+  }
+
+  /** Return the numbers of rules in brackets; nothing of a function, whose nobody wrote. */
+  numbers({ set, rules }, expression) {
+    return expression === null ? ` (${rulesText(set, rules)})` : "";
   }
 
   // --- sentences ---
@@ -281,70 +326,103 @@ class Analysis {
   }
 
   get because() {
-    if (this.scores) return this.pointsText();
-    if (this.outcome === "no_rule") return this.noRule();
-    const facts = this.factsText();
-    const between = this.between();
-    const last = this.reasons.at(-1);
+    if (this.scores) return asSentence(this.pointsText(this.classes.slice(0, 2)));
+    if (this.outcome === "no_rule") return asSentence(this.undecided());
     if (this.clash) {
       const { set, rules } = this.clash;
-      return `${facts}${between}; then ${listText(rules.map((rule) => this.says(set, rule)))}.`;
+      return asSentence(`${rules.map((rule) => this.ruleOfClash(set, rule)).join("; ")}.`);
     }
-    if (!last) return `${facts}.`;
-    if (between) {
-      const names = this.places.map((place) => valueName(this.attribute, place));
-      return `${facts}${between}, and that means ${listText(names, "or")} (${last.rules}).`;
-    }
-    return `${facts}, so ${last.text} (${last.rules}).`;
+    return asSentence(`${this.factsText()}${this.conclusions()}.`);
   }
 
-  /** Return what rules conclude between the facts and the answer. */
-  between() {
-    const between = this.reasons.slice(0, -1);
+  /** Return what rules conclude from the facts, the answer last. */
+  conclusions() {
+    const chain = this.readChain;
+    if (!chain.length) return "";
+    const last = chain.at(-1);
+    const between = chain.slice(0, -1);
+    if (!between.length) return `, so ${this.conclusion(last)}`;
     const shown = between.length <= MAX_REASONS ? between : between.slice(-1);
-    const hidden = between.length - shown.length;
-    const texts = shown.map(({ text, rules }) => `${text} (${rules})`);
-    return texts.length ? `, so ${listText(texts)}${hidden ? `, after ${hidden} more conclusions` : ""}` : "";
+    const steps = shown.length < between.length ? `in ${between.length} steps ` : "";
+    const middle = `, so ${steps}${listText(shown.map((rules) => this.conclusion(rules)))}`;
+    const names = this.places.map((place) => valueName(this.attribute, place));
+    const expression = this.expression(last);
+    const isClear = names.every((name) => /^\p{L}/u.test(name) && !BARE_VALUES.has(name));
+    if (expression || !names.length || !isClear) return `${middle}, and so ${this.conclusion(last)}`;
+    return `${middle}, and that means ${listText(names, "or")}${this.numbers(last, expression)}`;
   }
 
-  factsText() {
-    let texts = this.facts.map(({ text, certainty, isRead }) => (isRead ? `${text} (certain ${shortDegree(certainty)})` : text));
-    if (texts.length > MAX_FACTS + 1) texts = [...texts.slice(0, MAX_FACTS), `${texts.length - MAX_FACTS} more inputs are as they are`];
-    return listText(texts) || "Nothing has to be known";
+  /** Return what is known of the deciding inputs, or of some of them. */
+  factsText(inputs = this.deciding) {
+    const facts = this.facts.filter(({ input }) => inputs.includes(input));
+    const notes = facts.map(({ certainty, isRead }) => (isRead ? `certain ${shortDegree(certainty)}` : ""));
+    const isSame = facts.length > 1 && new Set(notes).size === 1;
+    let texts = facts.map(({ input }, i) => `${this.factText(input)}${notes[i] && !isSame ? ` (${notes[i]})` : ""}`);
+    if (texts.length > MAX_FACTS + 1) texts = [...texts.slice(0, MAX_FACTS), `${texts.length - MAX_FACTS} more facts hold`];
+    const each = isSame && notes[0] ? ` (each ${notes[0]})` : "";
+    return texts.length ? `${listText(texts)}${each}` : "nothing has to be known";
   }
 
-  /** Return what a rule of a clash says. */
-  says(set, rule) {
-    const chain = this.chain.find(({ output }) => output === set.output);
+  /** Return what a rule of a clash says, and the facts that make it say so. */
+  ruleOfClash(set, rule) {
+    const chainOf = (attribute) => this.chain.find(({ output }) => output === attribute);
+    const chain = chainOf(set.output);
     const index = chain.rules.indexOf(rule);
     const holds = index < 0 || chain.holds[index];
-    return `rule ${ruleNumber(set, rule + 1)} says that ${valuesSentence(set.output, conclusionPlaces(set, rule, holds))}`;
+    const waiting = set.premises[rule].map((number) => set.inputs[set.propositions[number].input]);
+    const sources = new Set();
+    while (waiting.length) {
+      const source = waiting.pop();
+      sources.add(source);
+      waiting.push(...(chainOf(source)?.inputs ?? []));
+    }
+    const text = spokenValues(set.output, conclusionPlaces(set, rule, holds));
+    const inputs = this.deciding.filter((input) => sources.has(input));
+    const facts = inputs.length ? `, as ${this.factsText(inputs)}` : "";
+    return `rule ${ruleNumber(set, rule + 1)} says that ${text}${facts}`;
   }
 
-  /** Return what the rule that is nearest to deciding still needs. */
-  noRule() {
+  /** Return what the rule that is nearest to deciding needs, else what is not known. */
+  undecided() {
+    const nearest = this.nearestRule();
+    if (nearest) {
+      const { set, rule, needs } = nearest;
+      const texts = needs.map((need) => propositionSentence(need.set, need.number, needs.length > 1, spokenName));
+      return `the nearest is rule ${ruleNumber(set, rule + 1)}: it needs that ${listText(texts)}.`;
+    }
+    const open = inputsBehind(this.state.rules, this.attribute).filter((a) => fullPlaces(this.state.degrees[a.number]).length > 1);
+    let texts = open.map((input) => this.factText(input));
+    if (texts.length > MAX_FACTS + 1) texts = [...texts.slice(0, MAX_FACTS), `${texts.length - MAX_FACTS} more inputs are open`];
+    return `${listText(texts) || "no rule applies"}.`;
+  }
+
+  /** Return the rule that lacks least, and what it needs; null where readers can name no needs. */
+  nearestRule() {
     const { set } = this.attribute;
-    const needs = set.premises.map((_, rule) => this.missing(set, rule));
-    const known = [...needs.keys()].filter((rule) => needs[rule].length);
-    if (!known.length) return "no rule applies.";
-    const rule = known.reduce((best, other) => (needs[other].length < needs[best].length ? other : best));
-    const text = listText(needs[rule].map(([own, number]) => propositionSentence(own, number, needs[rule].length > 1)));
-    return `no rule applies. The nearest is rule ${ruleNumber(set, rule + 1)}: it needs that ${text}.`;
+    if (set.isGenerated) return null;
+    const isRead = (needs) => needs.length && !needs.some((need) => need.set.inputs[need.set.propositions[need.number].input].isInner);
+    const options = set.premises.map((_, rule) => ({ set, rule, needs: this.needs(set, rule, { set, rule }, MAX_DEPTH) }));
+    const best = options.filter(({ needs }) => isRead(needs)).reduce((a, b) => (a && a.needs.length <= b.needs.length ? a : b), null);
+    if (!best) return null;
+    const [{ reader }] = best.needs;
+    const isSingle = best.needs.every((need) => need.reader.set === reader.set && need.reader.rule === reader.rule);
+    return { ...(isSingle ? reader : best), needs: best.needs };
   }
 
-  /** Return the propositions that must be certain for a rule to hold, as pairs of set and number. */
-  missing(set, rule, depth = 4) {
+  /** Return the propositions that must be certain for a rule to hold; `reader` is the rule that readers see. */
+  needs(set, rule, reader, depth) {
     const [, negated] = this.state.measures[set.output.number];
     return set.premises[rule].flatMap((number) => {
       if (negated[number] < 1) return [];
       const { input, inside } = set.propositions[number];
-      const behind = set.inputs[input].set;
-      if (behind === null) return [[set, number]];
-      const fits = (other) => conclusionPlaces(behind, other, true).every((place) => inside[place]);
-      const options = depth ? [...behind.premises.keys()].filter(fits).map((other) => this.missing(behind, other, depth - 1)) : [];
-      const found = options.filter((option) => option.length);
-      const fewest = Math.min(...found.map((option) => option.length));
-      return found.find((option) => option.length === fewest) ?? [[set, number]];
+      const source = set.inputs[input];
+      const need = { set, number, reader };
+      if (source.set === null) return [need];
+      const fits = (other) => depth > 0 && conclusionPlaces(source.set, other, true).every((place) => inside[place]);
+      const options = [...source.set.premises.keys()].filter(fits)
+        .map((other) => this.needs(source.set, other, source.isInner ? reader : { set: source.set, rule: other }, depth - 1))
+        .filter((option) => option.length);
+      return options.reduce((a, b) => (a && a.length <= b.length ? a : b), null) ?? [need];
     });
   }
 
@@ -364,19 +442,29 @@ class Analysis {
     return classes.sort((a, b) => b.expected - a.expected);
   }
 
-  /** Return the points of the first two classes in words, the start included. */
-  pointsText() {
-    const counted = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
-    const texts = this.classes.slice(0, 2).map(({ place, certain, start, low, high, sum }) => {
-      const parts = certain.slice(0, MAX_LINES).map((line) => {
-        const inputs = [...new Set(line.conditions.map(({ attribute }) => attribute))];
-        return `+${line.points} as ${listText(inputs.map((input) => this.fact(input).text))}`;
-      });
-      const rest = certain.slice(MAX_LINES);
-      if (rest.length) parts.push(`+${sum(rest)} by ${counted(rest.length, "more line")}`);
+  /** Return the points of lines that hold, by their inputs, the most first. */
+  pointGroups(certain) {
+    const groups = new Map();
+    for (const { conditions, points } of certain) {
+      const inputs = [...new Set(conditions.map(({ attribute }) => attribute))];
+      const key = inputs.map(({ number }) => number).join(" ");
+      groups.set(key, { inputs, points: points + (groups.get(key)?.points ?? 0) });
+    }
+    return [...groups.values()].sort((a, b) => b.points - a.points);
+  }
+
+  /** Return the points of two classes in words, the start included. */
+  pointsText(classes) {
+    const texts = classes.map(({ place, certain, start, low, high }, i) => {
+      const groups = this.pointGroups(certain);
+      const parts = groups.slice(0, MAX_LINES[i])
+        .map(({ inputs, points }) => `+${points} as ${listText(inputs.map((input) => this.factText(input)))}`);
+      const rest = groups.slice(MAX_LINES[i]).reduce((sum, { points }) => sum + points, 0);
+      if (rest) parts.push(`+${rest} by other lines`);
       if (start) parts.push(`+${start} at the start`);
       if (high > low) parts.push(`up to +${high - low} by what is not known`);
-      return `${valueName(this.attribute, place)} has ${counted(low, "point")}${parts.length ? ` (${parts.join(", ")})` : ""}`;
+      const points = `${low} point${low === 1 ? "" : "s"}`;
+      return `${points} for ${valueName(this.attribute, place)}${parts.length ? ` (${parts.join(", ")})` : ""}`;
     });
     return `${texts.join("; ")}.`;
   }
@@ -421,14 +509,15 @@ class Analysis {
 
   get changeText() {
     const { change } = this;
-    if (!change) return "no change of the inputs was found that gives another answer.";
+    if (!change) return "No change of the inputs was found that gives another answer.";
     const parts = change.changes.map(({ input, text, place, possible }) => {
-      if (text !== undefined) return `${input.title} were ${text}`;
-      const sentence = valuesSentence(input, [place]);
-      const value = sentence.startsWith(`${input.title} is `) ? sentence.slice(input.title.length + 4) : sentence;
-      return `${input.title} were ${value} (possible ${shortDegree(possible)})`;
+      const name = spokenName(input);
+      if (text !== undefined) return `${name} were ${text}`;
+      const sentence = spokenValues(input, [place]);
+      const value = sentence.startsWith(`${name} is `) ? sentence.slice(name.length + 4) : sentence;
+      return `${name} were ${value}${possible > 0 && possible < 1 ? ` (possible ${shortDegree(possible)})` : ""}`;
     });
-    return `if ${listText(parts)}, it would be ${valueName(this.attribute, change.place)}, certain ${shortDegree(change.certainty)}.`;
+    return `If ${listText(parts)}, it would be ${valueName(this.attribute, change.place)}, certain ${shortDegree(change.certainty)}.`;
   }
 
   // --- firmness ---
@@ -453,10 +542,12 @@ class Analysis {
     }
     const { input, number, least, most } = nearest;
     if (!input) return "Yes. No small error in an input changes it.";
-    if (number === least || number === most) return `Not very. ${input.title} is ${plainNumber(input, number)}, near to where rules divide it.`;
+    if (number === least || number === most) return `Not very. ${asSentence(this.factText(input))}, close to a threshold of the rules.`;
     const sides = [["above", least], ["below", most]].filter(([, bound]) => bound !== null);
-    const stays = listText(sides.map(([side, bound]) => `${side} ${digitsText(bound, 6)}`));
-    return `Yes, as long as ${input.title} stays ${stays}${input.unit ? ` ${input.unit}` : ""}.`;
+    const bounds = input.scale.blur
+      ? listText(sides.map(([side, bound]) => `${side} ${digitsText(bound, 6)}`))
+      : boundsText(least ?? -Infinity, most ?? Infinity);
+    return `Yes, as long as ${spokenName(input)} is ${bounds}${input.unit ? ` ${input.unit}` : ""}.`;
   }
 
   readingMargin() {
@@ -467,7 +558,7 @@ class Analysis {
     if (distance >= 1) return "Yes. No error in a reading changes it.";
     const firm = distance >= 0.5 ? "Yes" : "Not very";
     if (alone[0].distance > 1) return `${firm}. Several readings would have to be off by ${shortDegree(distance)}.`;
-    return `${firm}. A reading would have to be off by ${shortDegree(distance)}; ${alone[0].input.title} is the weakest.`;
+    return `${firm}. A reading would have to be off by ${shortDegree(distance)}; ${spokenName(alone[0].input)} is the weakest.`;
   }
 
   /** Return the bounds between which a number may move alone while the same value is decided on. */
@@ -505,19 +596,29 @@ class Analysis {
       return nextOf(infer(rules, inputs, { only, before: this.state }).degrees[this.attribute.number]) < second;
     };
     if (helps(this.deciding)) {
-      const input = this.deciding.find((one) => helps([one])) ?? this.deciding.at(-1);
+      const input = this.deciding.find((one) => helps([one])) ?? this.leastCertain();
       const { certainty } = this.fact(input);
-      if (!this.settingOf(input).degrees) return `It is not more certain because ${input.title} is near to where rules divide it.`;
-      return `It is not more certain because ${input.title} is certain at ${shortDegree(certainty)} only.`;
+      if (!this.settingOf(input).degrees) return `It is not more certain because ${spokenName(input)} is close to a threshold of the rules.`;
+      return `It is not more certain because ${spokenName(input)} is certain at ${shortDegree(certainty)} only.`;
     }
     for (const { set, rules: numbers, holds } of [...this.chain].reverse()) {
       const rule = numbers.find((number, i) => (holds[i] ? set.r : set.s)[number] >= second);
       if (rule === undefined) continue;
       const certain = shortDegree(this.certainty);
       if (this.scores) return `It is not more certain because the lead in points is certain at ${certain} only.`;
-      return `It is not more certain because rule ${ruleNumber(set, rule + 1)} is itself certain at ${certain}.`;
+      return `It is not more certain because rule ${ruleNumber(set, rule + 1)} is certain at ${certain} only.`;
     }
     return "";
+  }
+
+  /** Return the first of the deciding inputs that read as the least certain. */
+  leastCertain() {
+    const seconds = this.deciding.map((input) => {
+      const degrees = this.state.degrees[input.number];
+      const most = heightOf(degrees);
+      return Math.floor(100 * degrees.reduce((next, degree) => (degree < most ? Math.max(next, degree) : next), 0) + 0.5);
+    });
+    return this.deciding[seconds.indexOf(Math.max(...seconds))];
   }
 
   // --- the reason chain ---
@@ -525,7 +626,7 @@ class Analysis {
   get chainContent() {
     return {
       given: this.deciding.map((input) => this.givenContent(input)),
-      steps: this.chain.filter(({ output }) => !isInner(output)).map((rules) => this.stepContent(rules)),
+      steps: this.readChain.map((rules) => this.stepContent(rules)),
     };
   }
 
@@ -604,7 +705,7 @@ class Analysis {
 
   /** Return the names of the attributes that readers see behind one. */
   visible(attribute, decides) {
-    if (!isInner(attribute) || attribute.set === null) return [attribute.name];
+    if (!attribute.isInner || attribute.set === null) return [attribute.name];
     const chain = this.chain.find(({ output }) => output === attribute);
     const parts = attribute.set.inputs.filter((part) => !decides || chain.inputs.includes(part));
     return parts.flatMap((part) => this.visible(part, decides));
@@ -616,7 +717,6 @@ class Exclusion extends Analysis {
   constructor(state, question, settings, place) {
     super(state, { ...question, place }, settings);
     this.places = [];
-    this.reasons = this.chain.filter(({ output }) => !isInner(output)).map((rules) => this.reason(rules));
   }
 
   get possible() {
@@ -638,13 +738,15 @@ class Exclusion extends Analysis {
 
   get because() {
     const name = valueName(this.attribute, this.question.place);
-    if (!this.chain.length) return `nothing rules out ${name}.`;
+    if (!this.chain.length) return `Nothing rules out ${name}.`;
     const degree = this.possible ? `possible ${shortDegree(this.possible)} only` : "ruled out";
-    const last = this.reasons.at(-1);
-    if (!last) return `${name} is ${degree}: ${this.factsText()}.`;
-    const between = this.between();
-    const then = between ? `${between}, and so ${last.text}` : `, so ${last.text}`;
-    return `${name} is ${degree}: ${this.factsText()}${then} (${last.rules}).`;
+    if (this.scores) {
+      const { classes } = this;
+      const asked = classes.filter((points) => points.place === this.question.place);
+      const points = [...classes.filter((other) => !asked.includes(other)).slice(0, 1), ...asked];
+      return asSentence(`${name} is ${degree}: ${this.pointsText(points)}`);
+    }
+    return asSentence(`${name} is ${degree}: ${this.factsText()}${this.conclusions()}.`);
   }
 
   get change() {
@@ -660,16 +762,9 @@ const settingsOf = (change) =>
   change && Object.fromEntries(change.changes.map(({ input, setting }) => [input.name, setting]));
 
 /** Return "7 + 1 =" where the answer is a function of attributes that have one value each. */
-function prefixOf(state, { attribute, equation }, outcome) {
-  if (!equation || outcome !== "decided") return "";
-  const factors = equation.factors.map((number) => state.rules.attributes[number]);
-  const best = factors.map((factor) => {
-    const degrees = state.degrees[factor.number];
-    const full = [...degrees.keys()].filter((place) => degrees[place] === 1);
-    return full.length === 1 ? valueName(factor, full[0]) : null;
-  });
-  if (best.includes(null)) return "";
-  return `${equation.parts.map((part, i) => part + (best[i] ?? "")).join("")} =`;
+function prefixOf(state, { set }, outcome) {
+  const expression = set.equation && outcome === "decided" ? expressionOf(state, set) : null;
+  return expression === null ? "" : `${expression} =`;
 }
 
 /**
@@ -703,7 +798,7 @@ export function answerTo(rules, settings, degrees, name, place = null, before = 
     verdict,
     text: [verdict.answer, ...text].join("\n"),
     set: settingsOf(found.change),
-    prefix: prefixOf(state, question, found.outcome),
+    prefix: prefixOf(state, attribute, found.outcome),
     degrees: Array.from(found.degrees),
     deciding: found.deciding.map((input) => input.name),
     clash: found.clash?.set.output.name ?? null,

@@ -1,12 +1,36 @@
-"""Attributes that are functions of others, as the equation that their rules stand for."""
+"""What readers name of a rule base: not inner attributes, and of functions the equation."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.syntax.writer import format_name, show_value
+
+
+def is_inner(attribute: Attribute, names: Container[str]) -> bool:
+    """Return whether readers do not name an attribute: a formula, a product, or a part of another.
+
+    Parameters
+    ----------
+    attribute : that rules conclude on
+    names : of all attributes; ``total.3`` is a part of ``total``
+
+    Examples
+    --------
+    >>> is_inner(Attribute("total.3", range(10)), {"total", "total.3"})
+    True
+    """
+    if attribute.formula is not None or attribute.factors:
+        return True
+    name = attribute.name
+    return any(name[:i] in names for i, character in enumerate(name) if character == ".")
+
+
+def is_generated(rule_set: RuleSet) -> bool:
+    """Return whether `function` or an aggregate wrote the rules: they rest on its own parts."""
+    return any(a.name.startswith(f"{rule_set.output.name}.") for a in rule_set.inputs)
 
 
 @dataclass(frozen=True)
