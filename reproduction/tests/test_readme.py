@@ -89,7 +89,8 @@ FIGURES = [
     (
         "docs/results/tabular.md",
         r"On (?P<tables>\d+) real tables that no setting was chosen on"
-        r".*? on (?P<right>[\d.]+) per cent.*?\((?P<ebm>\S+ ± \S+) points against EBM, (?P<both>\d+) of these"
+        r".*? on (?P<right>[\d.]+) per cent"
+        r".*?\((?P<ebm>\S+ ± \S+) points against EBM, (?P<both>\d+) of these"
         r".*?; (?P<forest>[^;]+) points against a random forest\), with (?P<lines>\d+) lines",
         "{tables} tables that no setting was chosen on | {right} %, by {lines} readable lines "
         "| EBM: {ebm} points for pinesy ({both} tables); random forest: {forest} |",
@@ -109,7 +110,8 @@ FIGURES = [
     (
         "docs/speed.md",
         r"batch of 1000 \((?P<batch>[\d.]+ µs) a sample\)"
-        r".*?, (?P<torch>[\d.]+) times than in PyTorch.*?one sample at a time \((?P<alone>\d+ µs)\) \| \d+ and (?P<one>\d+) times faster",
+        r".*?, (?P<torch>[\d.]+) times than in PyTorch"
+        r".*?one sample at a time \((?P<alone>\d+ µs)\) \| \d+ and (?P<one>\d+) times faster",
         "{batch} each in a batch, {alone} alone | exact probabilities in PyTorch: {torch} and "
         "{one} times that |",
     ),
