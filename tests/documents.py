@@ -158,7 +158,7 @@ def run_document(document: Path, cwd: Path) -> Run:
     text = document.read_text(encoding="utf-8")
     done, parts, end, printed = [], [], 0, StringIO()
     for block in blocks(text):
-        if block.language in ("python", "py", "pycon", "{code-cell}"):
+        if block.language in ("python", "py", "pycon"):
             printed = StringIO()
             with redirect_stdout(printed):
                 run_python(block, document, namespace)
