@@ -2,8 +2,8 @@
 
 The Python blocks of a page share one namespace and run in order; its ``pinesy`` commands run
 between them, in the same directory, and so do reports of the records of experiments. A fence
-``text output`` shows what the Python block before it prints. ``make outputs`` writes these anew,
-and the pictures that come from a page; the tests compare them.
+``text output`` shows what the block before it prints. ``make outputs`` writes these anew, and the
+pictures that come from a page; the tests compare them, and refuse an output in a plain fence.
 """
 
 import doctest
@@ -14,9 +14,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -37,11 +39,13 @@ EXPERIMENTS = ("addition", "sudoku", "rsbench", "guarantees")
 TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
 RUN = ("pinesy ", "python -m reproduction report ")
 SECONDS = 60
+#: Columns at which sentences of outputs are wrapped.
+WIDTH = 100
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^\n`]*)\n(.*?)^ *\2`* *$", re.MULTILINE | re.DOTALL)
 
 
-#: The fence of a block that shows what the Python block before it prints.
+#: The fence of a block that shows what the block before it prints.
 OUTPUT = ("text", "output")
 #: Pictures of pages: the file that running the page writes, and the title of the plot in it.
 PICTURES = {
@@ -59,7 +63,7 @@ class Block:
     ----------
     language, text, line : its language, its text, and the line it starts on
     span : where its text begins and ends in the document
-    is_output : whether it shows what the Python block before it prints
+    is_output : whether it shows what the block before it prints
     """
 
     language: str
@@ -104,10 +108,11 @@ def run_python(block: Block, document: Path, namespace: dict[str, Any]) -> None:
         exec(compile(padded, str(document), "exec"), namespace)
 
 
-def run_pinesy(command: str) -> None:
+def run_pinesy(command: str) -> str:
     """Run a ``pinesy`` command here: a process of its own would load all libraries again."""
     done = CliRunner().invoke(app, shlex.split(command)[1:], prog_name="pinesy")
     assert done.exit_code == 0, f"{command}\n{done.output}"
+    return done.stdout
 
 
 def run_shell(command: str, cwd: Path) -> str:
@@ -125,12 +130,24 @@ def run_shell(command: str, cwd: Path) -> str:
     return done.stdout
 
 
-def run_command(command: str, cwd: Path) -> None:
-    """Run a command, by a shell only if it is more than a call of ``pinesy``."""
+def run_command(command: str, cwd: Path) -> str:
+    """Run a command, by a shell only if it is more than a call of ``pinesy``; return its output."""
     if command.startswith("pinesy ") and not set(command) & set("|<>;&$"):
-        run_pinesy(command)
-    else:
-        run_shell(command, cwd)
+        return run_pinesy(command)
+    return run_shell(command, cwd)
+
+
+def fold(text: str) -> str:
+    """Return an output with its sentences wrapped; tables, whose columns two spaces part, stay."""
+    lines = []
+    for line in text.splitlines():
+        content = line.lstrip()
+        indent = line.removesuffix(content)
+        is_sentence = len(line) > WIDTH and "  " not in content
+        wrap = partial(textwrap.wrap, width=WIDTH, break_long_words=False, break_on_hyphens=False)
+        inner = f"{indent}    "
+        lines += wrap(line, subsequent_indent=inner) if is_sentence else [line.rstrip()]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def environment() -> dict[str, str]:
@@ -164,15 +181,20 @@ def run_document(document: Path, cwd: Path) -> Run:
                 run_python(block, document, namespace)
             done.append(block)
         elif block.language in SHELLS:
-            lines = commands(block)
+            lines, printed = commands(block), StringIO()
             for command in lines:
                 if not command.startswith((*NOT_RUN, *TOO_LONG)):
                     assert command.startswith(RUN), f"{document.name}: who runs {command!r}?"
-                    run_command(command, cwd)
+                    printed.write(run_command(command, cwd))
             done.append(block)
         elif block.is_output:
-            parts += [text[end : block.span[0]], printed.getvalue()]
+            parts += [text[end : block.span[0]], fold(printed.getvalue())]
             end = block.span[1]
+        elif block.language == "text":
+            first = block.text.partition("\n")[0]
+            assert not first or first not in printed.getvalue(), (
+                f"{document.name}: an output in a plain fence: {first!r}; write ```text output"
+            )
     return Run(done, "".join([*parts, text[end:]]))
 
 
