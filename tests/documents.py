@@ -9,6 +9,7 @@ pictures that come from a page; the tests compare them, and refuse an output in 
 import doctest
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from typer.testing import CliRunner
 
@@ -29,8 +31,10 @@ from pinesy.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
-RECORDS = ROOT / "docs" / "results" / "records"
+DOCS = ROOT / "docs"
+PICTURES = DOCS / "pictures"
+DOCUMENTS = [README, *sorted(DOCS.rglob("*.md"))]
+RECORDS = DOCS / "results" / "records"
 SHELLS = ("bash", "sh", "shell", "console")
 #: Commands that a document may show and that the tests do not run: they install or build.
 NOT_RUN = ("pip", "python -m pip", "python3 -m pip", "git", "make", "cd", "uv", "export", "source")
@@ -47,12 +51,16 @@ FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^\n`]*)\n(.*?)^ *\2`* *$", re.MULTILINE
 
 #: The fence of a block that shows what the block before it prints.
 OUTPUT = ("text", "output")
-#: Pictures of pages: the file that running the page writes, and the title of the plot in it.
-PICTURES = {
-    ROOT / "docs" / "tables-tutorial.md": {
-        "titanic-coverage.svg": ("report.html", "Accuracy on the surest samples")
-    }
+#: What running a page writes, and the file of docs that holds it: of a plot in a report its title.
+WRITTEN: dict[Path, dict[Path, tuple[str, str | None]]] = {
+    DOCS / "tables-tutorial.md": {
+        PICTURES / "titanic-coverage.svg": ("report.html", "Accuracy on the surest samples")
+    },
+    DOCS / "notebooks.md": {PICTURES / "cascade-graph.svg": ("cascade-graph.svg", None)},
+    DOCS / "experiments.md": {DOCS / "results" / "results.md": ("results.md", None)},
 }
+#: Pictures that an example draws into the file that it is given.
+EXAMPLE_PICTURES = {PICTURES / "drift-alarm.svg": ROOT / "examples" / "drift_alarm.py"}
 
 
 @dataclass(frozen=True)
@@ -205,28 +213,53 @@ def prepare(document: Path, cwd: Path) -> None:
         shutil.copytree(RECORDS, cwd / RECORDS.relative_to(ROOT))
 
 
-def drawn_pictures(document: Path, cwd: Path) -> dict[Path, str]:
-    """Return the pictures of a document that running it has drawn, by their files."""
-    pictures = {}
-    for name, (file, title) in PICTURES.get(document, {}).items():
-        plots = re.findall(r"<svg.*?</svg>\n", (cwd / file).read_text(encoding="utf-8"), re.DOTALL)
-        (pictures[ROOT / "docs" / "pictures" / name],) = [p for p in plots if title in p]
-    return pictures
+def written_files(document: Path, cwd: Path) -> dict[Path, str]:
+    """Return what running a document has written, by the files of docs that hold it."""
+    contents = {}
+    for path, (file, title) in WRITTEN.get(document, {}).items():
+        content = (cwd / file).read_text(encoding="utf-8")
+        if title is not None:
+            plots = re.findall(r"<svg.*?</svg>\n", content, re.DOTALL)
+            (content,) = [plot for plot in plots if title in plot]
+        contents[path] = content
+    return contents
+
+
+def draw_example(example: Path, cwd: Path) -> str:
+    """Return the picture that an example draws, without names and dates of the moment."""
+    import matplotlib as mpl
+
+    file = cwd / "picture.svg"
+    with (
+        mpl.rc_context({"svg.hashsalt": "pinesy", "svg.fonttype": "none"}),
+        patch.dict(os.environ, SOURCE_DATE_EPOCH="0"),
+        patch.object(sys, "argv", [str(example), str(file)]),
+        redirect_stdout(StringIO()),
+    ):
+        runpy.run_path(str(example), run_name="__main__")
+    return file.read_text(encoding="utf-8")
 
 
 def main() -> None:
-    """Write the outputs and pictures of all documents that show some."""
+    """Write the outputs of all documents that show some, and what running them writes."""
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
-        if any(block.is_output for block in blocks(text)) or document in PICTURES:
+        if any(block.is_output for block in blocks(text)) or document in WRITTEN:
             with tempfile.TemporaryDirectory() as directory, chdir(directory):
                 prepare(document, Path(directory))
                 files = {document: run_document(document, Path(directory)).text}
-                files |= drawn_pictures(document, Path(directory))
+                files |= written_files(document, Path(directory))
             for path, content in files.items():
-                state = "same" if path.read_text(encoding="utf-8") == content else "written"
-                path.write_text(content, encoding="utf-8")
-                print(f"{path.relative_to(ROOT)}: {state}")  # noqa: T201
+                _write(path, content)
+    for picture, example in EXAMPLE_PICTURES.items():
+        with tempfile.TemporaryDirectory() as directory:
+            _write(picture, draw_example(example, Path(directory)))
+
+
+def _write(path: Path, content: str) -> None:
+    state = "same" if path.read_text(encoding="utf-8") == content else "written"
+    path.write_text(content, encoding="utf-8")
+    print(f"{path.relative_to(ROOT)}: {state}")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from statistics import mean, pstdev
 import pytest
 
 from reproduction.groups import RunGroup, grouped
+from reproduction.guarantee_tables import draw
 from reproduction.guarantees import LEVELS, read_guarantees
 from reproduction.published import published_beside
 from reproduction.records import read_records
@@ -123,6 +124,12 @@ def test_figures_are_those_of_their_pages(page: str, figures: str, phrase: str) 
     found = re.search(figures, words(page))
     assert found, f"{page} says it in other words"
     assert phrase.format(**found.groupdict()) in README
+
+
+def test_the_picture_of_coverage_is_that_of_the_records(tmp_path: Path) -> None:
+    draw(read_guarantees(RECORDS), tmp_path / "guarantees.svg")
+    kept = (ROOT / "docs" / "pictures" / "guarantees.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "guarantees.svg").read_text(encoding="utf-8") == kept
 
 
 def test_what_is_called_exact_is() -> None:
