@@ -44,6 +44,17 @@ def test_pages_of_the_root_that_are_linked_are_on_the_site() -> None:
     assert linked <= shown
 
 
+def test_changelog_and_citation_have_the_version() -> None:
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased, *versions = re.findall(r"^## (.+)$", log, re.MULTILINE)
+    assert unreleased == "Unreleased"
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", version) for version in versions)
+    version, _, date = versions[0].partition(" - ")
+    assert version == pinesy.__version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert {f"version: {version}", f"date-released: {date}"} <= set(citation)
+
+
 def test_the_reference_names_every_module() -> None:
     contents = (DOCS / "reference" / "index.rst").read_text(encoding="utf-8")
     listed = re.findall(r"^   (\w+)$", contents, re.MULTILINE)
