@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from extensions.citations import with_numbers
 from extensions.docstring_fields import with_fields
 from extensions.formula_text import is_formula, is_unicode_formula, to_latex
 
@@ -143,6 +144,11 @@ def test_fields_of_docstrings_are_what_they_mean() -> None:
     made = "Parameters\n----\na\n    of \\|D\\|, such\n    as b\nc\n    int:\n    A number.\n\n"
     made += "Attributes\n----\n*   **d** -- `e`"
     assert with_fields(given.splitlines()) == made.splitlines()
+
+
+def test_docstrings_cite_by_the_numbers_of_the_paper() -> None:
+    assert with_numbers("M [eq:redFP, def:coFU]") == "M [equation (26), definition 10]"
+    assert with_numbers("note: no:label") == "note: no:label"
 
 
 def test_the_check_sees_names() -> None:
