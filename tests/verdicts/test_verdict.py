@@ -2,15 +2,12 @@
 
 import json
 from itertools import product
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from json_schema import problems
-from pinesy import Attribute, Cascade, antipignistic, load, minimum_specificity, parse
-from pinesy.exceptions import DataError
+from pinesy import Attribute, Cascade, antipignistic, load, parse
 from pinesy.problems import addition, sudoku
 from pinesy.verdicts import Verdict, short_degree, verdict, verdict_schema
 from strategies import Case, cases
@@ -77,43 +74,6 @@ def test_facts_of_formulas_and_numbers(
     rules = parse(LOAN)
     found = verdict(rules, {"debt_ratio": debt_ratio, "history": history, "job": job})
     assert_enough_and_needed(rules, found)
-
-
-READ = {"bad": 0.8, "mixed": 0.15, "good": 0.05}
-
-
-@pytest.mark.parametrize("read", [READ, [0.05, 0.15, 0.8], np.array([0.05, 0.15, 0.8])])
-@pytest.mark.parametrize("transform", [antipignistic, minimum_specificity])
-def test_probabilities_are_transformed(read: Any, transform: Any) -> None:
-    rules, known = parse(LOAN), {"debt_ratio": 0.639, "job": None}
-    found = verdict(rules, known, probabilities={"history": read}, transform=transform)
-    same = verdict(rules, known | {"history": transform(READ)})
-    assert found.distribution.to_dict() == same.distribution.to_dict()
-    assert found.text() == same.text()
-
-
-def test_probabilities_are_antipignistic_by_default() -> None:
-    seen = {"a_1": [0.9, 0.1] + 8 * [0.0], "a_2": [0.0, 1.0] + 8 * [0.0]}
-    possibilities = {name: antipignistic(p) for name, p in seen.items()}
-    found = verdict(addition(1), probabilities=seen, output="y_1")
-    assert found.text() == verdict(addition(1), possibilities, "y_1").text()
-    assert found.certainty == 0.8
-
-
-@pytest.mark.parametrize(
-    ("evidence", "probabilities", "names"),
-    [
-        (None, None, ["evidence", "probabilities"]),
-        ({"history": "bad"}, {"history": READ}, ["history", "once"]),
-        ({}, {"history": "bad"}, ["history", "bad", "evidence"]),
-        ({}, [0.5, 0.5], ["dicts"]),
-        ([1.0, 0.0], {"history": READ}, ["dicts"]),
-    ],
-)
-def test_wrong_probabilities(evidence: Any, probabilities: Any, names: list[str]) -> None:
-    with pytest.raises(DataError) as caught:
-        verdict(parse(LOAN), evidence, probabilities=probabilities)
-    assert [name for name in names if name not in str(caught.value)] == []
 
 
 def test_every_sentence_of_a_decision() -> None:
