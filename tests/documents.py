@@ -44,7 +44,7 @@ TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
 RUN = ("pinesy ", "python -m reproduction report ")
 SECONDS = 60
 #: Columns at which sentences of outputs are wrapped.
-WIDTH = 100
+WIDTH = 88
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^\n`]*)\n(.*?)^ *\2`* *$", re.MULTILINE | re.DOTALL)
 

@@ -160,7 +160,7 @@ def test_outputs_in_plain_fences_are_refused(tmp_path: Path) -> None:
 
 def test_sentences_of_outputs_are_wrapped() -> None:
     sentence = "  " + " ".join(["word"] * 30) + "\n"
-    assert fold(sentence) == f"  {' '.join(['word'] * 19)}\n      {' '.join(['word'] * 11)}\n"
+    assert fold(sentence) == f"  {' '.join(['word'] * 17)}\n      {' '.join(['word'] * 13)}\n"
     table = "one  two" + " " * 100 + "three\n"
     assert fold(table) == table
 
