@@ -51,14 +51,15 @@ FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^\n`]*)\n(.*?)^ *\2`* *$", re.MULTILINE
 
 #: The fence of a block that shows what the block before it prints.
 OUTPUT = ("text", "output")
-#: What running a page writes, and the file of docs that holds it: of a plot in a report its title.
-WRITTEN: dict[Path, dict[Path, tuple[str, str | None]]] = {
-    DOCS / "tables-tutorial.md": {
-        PICTURES / "titanic-coverage.svg": ("report.html", "Accuracy on the surest samples")
-    },
-    DOCS / "notebooks.md": {PICTURES / "cascade-graph.svg": ("cascade-graph.svg", None)},
-    DOCS / "experiments.md": {DOCS / "results" / "results.md": ("results.md", None)},
+#: What running a page writes, by the file of docs that holds it.
+WRITTEN = {
+    DOCS / "notebooks.md": {PICTURES / "cascade-graph.svg": "cascade-graph.svg"},
+    DOCS / "experiments.md": {DOCS / "results" / "results.md": "results.md"},
 }
+#: Plots of what a page computes: the variable of the page, and the kind of the plot.
+PLOTS = {DOCS / "tables-tutorial.md": {PICTURES / "titanic-coverage.svg": ("report", "coverage")}}
+#: Settings of Matplotlib for pictures with the same bytes each time.
+SVG_STYLE: Any = {"svg.hashsalt": "pinesy", "svg.fonttype": "none", "savefig.transparent": False}
 #: Pictures that an example draws into the file that it is given.
 EXAMPLE_PICTURES = {PICTURES / "drift-alarm.svg": ROOT / "examples" / "drift_alarm.py"}
 
@@ -171,10 +172,12 @@ class Run:
     ----------
     blocks : those that were run
     text : the document with the outputs that its blocks print now
+    namespace : the variables of its Python blocks
     """
 
     blocks: list[Block]
     text: str
+    namespace: dict[str, Any]
 
 
 def run_document(document: Path, cwd: Path) -> Run:
@@ -203,7 +206,7 @@ def run_document(document: Path, cwd: Path) -> Run:
             assert not first or first not in printed.getvalue(), (
                 f"{document.name}: an output in a plain fence: {first!r}; write ```text output"
             )
-    return Run(done, "".join([*parts, text[end:]]))
+    return Run(done, "".join([*parts, text[end:]]), namespace)
 
 
 def prepare(document: Path, cwd: Path) -> None:
@@ -213,16 +216,25 @@ def prepare(document: Path, cwd: Path) -> None:
         shutil.copytree(RECORDS, cwd / RECORDS.relative_to(ROOT))
 
 
-def written_files(document: Path, cwd: Path) -> dict[Path, str]:
-    """Return what running a document has written, by the files of docs that hold it."""
-    contents = {}
-    for path, (file, title) in WRITTEN.get(document, {}).items():
-        content = (cwd / file).read_text(encoding="utf-8")
-        if title is not None:
-            plots = re.findall(r"<svg.*?</svg>\n", content, re.DOTALL)
-            (content,) = [plot for plot in plots if title in plot]
-        contents[path] = content
+def written_files(document: Path, run: Run, cwd: Path) -> dict[Path, str]:
+    """Return what running a document has written and plotted, by the files of docs that hold it."""
+    files = WRITTEN.get(document, {}).items()
+    contents = {path: (cwd / file).read_text(encoding="utf-8") for path, file in files}
+    for path, (variable, kind) in PLOTS.get(document, {}).items():
+        contents[path] = draw_plot(run.namespace[variable], kind)
     return contents
+
+
+def draw_plot(report: Any, kind: str) -> str:
+    """Return a plot of a report as SVG, without names and dates of the moment."""
+    import matplotlib as mpl
+
+    stream = StringIO()
+    metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with mpl.rc_context(SVG_STYLE):
+        report.plot(kind=kind).figure.savefig(stream, format="svg", metadata=metadata)
+    text = stream.getvalue()
+    return text[text.index("<svg") :]
 
 
 def draw_example(example: Path, cwd: Path) -> str:
@@ -231,7 +243,7 @@ def draw_example(example: Path, cwd: Path) -> str:
 
     file = cwd / "picture.svg"
     with (
-        mpl.rc_context({"svg.hashsalt": "pinesy", "svg.fonttype": "none"}),
+        mpl.rc_context(SVG_STYLE),
         patch.dict(os.environ, SOURCE_DATE_EPOCH="0"),
         patch.object(sys, "argv", [str(example), str(file)]),
         redirect_stdout(StringIO()),
@@ -244,11 +256,11 @@ def main() -> None:
     """Write the outputs of all documents that show some, and what running them writes."""
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
-        if any(block.is_output for block in blocks(text)) or document in WRITTEN:
+        if any(block.is_output for block in blocks(text)) or document in {*WRITTEN, *PLOTS}:
             with tempfile.TemporaryDirectory() as directory, chdir(directory):
                 prepare(document, Path(directory))
-                files = {document: run_document(document, Path(directory)).text}
-                files |= written_files(document, Path(directory))
+                run = run_document(document, Path(directory))
+                files = {document: run.text} | written_files(document, run, Path(directory))
             for path, content in files.items():
                 _write(path, content)
     for picture, example in EXAMPLE_PICTURES.items():
