@@ -8,7 +8,7 @@ By chance it is about 0.05.
 
     python benchmarks/label_noise.py [DRAWS] [SET ...]
 
-Needs ``pip install 'pinesy[frame,sklearn]'``; the tables come with scikit-learn, and sets that are
+Needs ``pip install '.[frame,sklearn]'``; the tables come with scikit-learn, and sets that are
 named from KEEL.
 """
 

@@ -21,7 +21,7 @@ copyright = "The pinesy developers; Apache-2.0"  # noqa: A001
 version = release = __version__
 
 extensions = [
-    "myst_nb",
+    "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
@@ -37,10 +37,6 @@ exclude_patterns = ["_build", "results/records", "results/tabular"]
 # --- pages ---------------------------------------------------------------------------------------
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
-nb_execution_mode = "auto"
-nb_execution_raise_on_error = True
-nb_execution_timeout = 120
-nb_output_stderr = "remove"  # that loops are being compiled
 
 # --- reference -----------------------------------------------------------------------------------
 default_role = "obj"

@@ -3,7 +3,7 @@
 Three methods; none judges a label by what was learned from it (5 folds): how much more
 possible another class is by induced rules, the same by a decision tree's rules with counted
 parameters, and by the probabilities of logistic regression.
-Needs ``pip install 'pinesy[sklearn]'``. One draw of the smallest table; with a
+Needs ``pip install '.[sklearn]'``. One draw of the smallest table; with a
 number, so many draws of all tables.
 """
 

@@ -1,7 +1,7 @@
 """A scanner gets dirty: sets with a guarantee, and an alarm without any true values.
 
 Handwritten digits are read by logistic regression, and rules tell whether they are even. After half
-of the stream the pictures get noisy. Needs ``pip install 'pinesy[sklearn]'``; with the name of an
+of the stream the pictures get noisy. Needs ``pip install '.[sklearn]'``; with the name of an
 ``.svg`` or ``.png`` file also Matplotlib, and the path of the test is drawn into it.
 """
 

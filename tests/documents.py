@@ -2,24 +2,28 @@
 
 The Python blocks of a page share one namespace and run in order; its ``pinesy`` commands run
 between them, in the same directory, and so do reports of the records of experiments. A fence
-``text output`` shows what the Python block before it prints. ``make outputs`` writes these anew,
-and the pictures that come from a page; the tests compare them.
+``text output`` shows what the block before it prints. ``make outputs`` writes these anew, and the
+pictures that come from a page; the tests compare them, and refuse an output in a plain fence.
 """
 
 import doctest
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from typer.testing import CliRunner
 
@@ -27,8 +31,10 @@ from pinesy.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
-RECORDS = ROOT / "docs" / "results" / "records"
+DOCS = ROOT / "docs"
+PICTURES = DOCS / "pictures"
+DOCUMENTS = [README, *sorted(DOCS.rglob("*.md"))]
+RECORDS = DOCS / "results" / "records"
 SHELLS = ("bash", "sh", "shell", "console")
 #: Commands that a document may show and that the tests do not run: they install or build.
 NOT_RUN = ("pip", "python -m pip", "python3 -m pip", "git", "make", "cd", "uv", "export", "source")
@@ -37,18 +43,25 @@ EXPERIMENTS = ("addition", "sudoku", "rsbench", "guarantees")
 TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
 RUN = ("pinesy ", "python -m reproduction report ")
 SECONDS = 60
+#: Columns at which sentences of outputs are wrapped.
+WIDTH = 88
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^\n`]*)\n(.*?)^ *\2`* *$", re.MULTILINE | re.DOTALL)
 
 
-#: The fence of a block that shows what the Python block before it prints.
+#: The fence of a block that shows what the block before it prints.
 OUTPUT = ("text", "output")
-#: Pictures of pages: the file that running the page writes, and the title of the plot in it.
-PICTURES = {
-    ROOT / "docs" / "tables-tutorial.md": {
-        "titanic-coverage.svg": ("report.html", "Accuracy on the surest samples")
-    }
+#: What running a page writes, by the file of docs that holds it.
+WRITTEN = {
+    DOCS / "notebooks.md": {PICTURES / "cascade-graph.svg": "cascade-graph.svg"},
+    DOCS / "experiments.md": {DOCS / "results" / "results.md": "results.md"},
 }
+#: Plots of what a page computes: the variable of the page, and the kind of the plot.
+PLOTS = {DOCS / "tables-tutorial.md": {PICTURES / "titanic-coverage.svg": ("report", "coverage")}}
+#: Settings of Matplotlib for pictures with the same bytes each time.
+SVG_STYLE: Any = {"svg.hashsalt": "pinesy", "svg.fonttype": "none", "savefig.transparent": False}
+#: Pictures that an example draws into the file that it is given.
+EXAMPLE_PICTURES = {PICTURES / "drift-alarm.svg": ROOT / "examples" / "drift_alarm.py"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ class Block:
     ----------
     language, text, line : its language, its text, and the line it starts on
     span : where its text begins and ends in the document
-    is_output : whether it shows what the Python block before it prints
+    is_output : whether it shows what the block before it prints
     """
 
     language: str
@@ -104,10 +117,11 @@ def run_python(block: Block, document: Path, namespace: dict[str, Any]) -> None:
         exec(compile(padded, str(document), "exec"), namespace)
 
 
-def run_pinesy(command: str) -> None:
+def run_pinesy(command: str) -> str:
     """Run a ``pinesy`` command here: a process of its own would load all libraries again."""
     done = CliRunner().invoke(app, shlex.split(command)[1:], prog_name="pinesy")
     assert done.exit_code == 0, f"{command}\n{done.output}"
+    return done.stdout
 
 
 def run_shell(command: str, cwd: Path) -> str:
@@ -125,12 +139,24 @@ def run_shell(command: str, cwd: Path) -> str:
     return done.stdout
 
 
-def run_command(command: str, cwd: Path) -> None:
-    """Run a command, by a shell only if it is more than a call of ``pinesy``."""
+def run_command(command: str, cwd: Path) -> str:
+    """Run a command, by a shell only if it is more than a call of ``pinesy``; return its output."""
     if command.startswith("pinesy ") and not set(command) & set("|<>;&$"):
-        run_pinesy(command)
-    else:
-        run_shell(command, cwd)
+        return run_pinesy(command)
+    return run_shell(command, cwd)
+
+
+def fold(text: str) -> str:
+    """Return an output with its sentences wrapped; tables, whose columns two spaces part, stay."""
+    lines = []
+    for line in text.splitlines():
+        content = line.lstrip()
+        indent = line.removesuffix(content)
+        is_sentence = len(line) > WIDTH and "  " not in content
+        wrap = partial(textwrap.wrap, width=WIDTH, break_long_words=False, break_on_hyphens=False)
+        inner = f"{indent}    "
+        lines += wrap(line, subsequent_indent=inner) if is_sentence else [line.rstrip()]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def environment() -> dict[str, str]:
@@ -146,10 +172,12 @@ class Run:
     ----------
     blocks : those that were run
     text : the document with the outputs that its blocks print now
+    namespace : the variables of its Python blocks
     """
 
     blocks: list[Block]
     text: str
+    namespace: dict[str, Any]
 
 
 def run_document(document: Path, cwd: Path) -> Run:
@@ -158,22 +186,27 @@ def run_document(document: Path, cwd: Path) -> Run:
     text = document.read_text(encoding="utf-8")
     done, parts, end, printed = [], [], 0, StringIO()
     for block in blocks(text):
-        if block.language in ("python", "py", "pycon", "{code-cell}"):
+        if block.language in ("python", "py", "pycon"):
             printed = StringIO()
             with redirect_stdout(printed):
                 run_python(block, document, namespace)
             done.append(block)
         elif block.language in SHELLS:
-            lines = commands(block)
+            lines, printed = commands(block), StringIO()
             for command in lines:
                 if not command.startswith((*NOT_RUN, *TOO_LONG)):
                     assert command.startswith(RUN), f"{document.name}: who runs {command!r}?"
-                    run_command(command, cwd)
+                    printed.write(run_command(command, cwd))
             done.append(block)
         elif block.is_output:
-            parts += [text[end : block.span[0]], printed.getvalue()]
+            parts += [text[end : block.span[0]], fold(printed.getvalue())]
             end = block.span[1]
-    return Run(done, "".join([*parts, text[end:]]))
+        elif block.language == "text":
+            first = block.text.partition("\n")[0]
+            assert not first or first not in printed.getvalue(), (
+                f"{document.name}: an output in a plain fence: {first!r}; write ```text output"
+            )
+    return Run(done, "".join([*parts, text[end:]]), namespace)
 
 
 def prepare(document: Path, cwd: Path) -> None:
@@ -183,28 +216,62 @@ def prepare(document: Path, cwd: Path) -> None:
         shutil.copytree(RECORDS, cwd / RECORDS.relative_to(ROOT))
 
 
-def drawn_pictures(document: Path, cwd: Path) -> dict[Path, str]:
-    """Return the pictures of a document that running it has drawn, by their files."""
-    pictures = {}
-    for name, (file, title) in PICTURES.get(document, {}).items():
-        plots = re.findall(r"<svg.*?</svg>\n", (cwd / file).read_text(encoding="utf-8"), re.DOTALL)
-        (pictures[ROOT / "docs" / "pictures" / name],) = [p for p in plots if title in p]
-    return pictures
+def written_files(document: Path, run: Run, cwd: Path) -> dict[Path, str]:
+    """Return what running a document has written and plotted, by the files of docs that hold it."""
+    files = WRITTEN.get(document, {}).items()
+    contents = {path: (cwd / file).read_text(encoding="utf-8") for path, file in files}
+    for path, (variable, kind) in PLOTS.get(document, {}).items():
+        contents[path] = draw_plot(run.namespace[variable], kind)
+    return contents
+
+
+def draw_plot(report: Any, kind: str) -> str:
+    """Return a plot of a report as SVG, without names and dates of the moment."""
+    import matplotlib as mpl
+
+    stream = StringIO()
+    metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with mpl.rc_context(SVG_STYLE):
+        report.plot(kind=kind).figure.savefig(stream, format="svg", metadata=metadata)
+    text = stream.getvalue()
+    return text[text.index("<svg") :]
+
+
+def draw_example(example: Path, cwd: Path) -> str:
+    """Return the picture that an example draws, without names and dates of the moment."""
+    import matplotlib as mpl
+
+    file = cwd / "picture.svg"
+    with (
+        mpl.rc_context(SVG_STYLE),
+        patch.dict(os.environ, SOURCE_DATE_EPOCH="0"),
+        patch.object(sys, "argv", [str(example), str(file)]),
+        redirect_stdout(StringIO()),
+    ):
+        runpy.run_path(str(example), run_name="__main__")
+    return file.read_text(encoding="utf-8")
 
 
 def main() -> None:
-    """Write the outputs and pictures of all documents that show some."""
+    """Write the outputs of all documents that show some, and what running them writes."""
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
-        if any(block.is_output for block in blocks(text)) or document in PICTURES:
+        if any(block.is_output for block in blocks(text)) or document in {*WRITTEN, *PLOTS}:
             with tempfile.TemporaryDirectory() as directory, chdir(directory):
                 prepare(document, Path(directory))
-                files = {document: run_document(document, Path(directory)).text}
-                files |= drawn_pictures(document, Path(directory))
+                run = run_document(document, Path(directory))
+                files = {document: run.text} | written_files(document, run, Path(directory))
             for path, content in files.items():
-                state = "same" if path.read_text(encoding="utf-8") == content else "written"
-                path.write_text(content, encoding="utf-8")
-                print(f"{path.relative_to(ROOT)}: {state}")  # noqa: T201
+                _write(path, content)
+    for picture, example in EXAMPLE_PICTURES.items():
+        with tempfile.TemporaryDirectory() as directory:
+            _write(picture, draw_example(example, Path(directory)))
+
+
+def _write(path: Path, content: str) -> None:
+    state = "same" if path.read_text(encoding="utf-8") == content else "written"
+    path.write_text(content, encoding="utf-8")
+    print(f"{path.relative_to(ROOT)}: {state}")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import re
 
 from sphinx.application import Sphinx
 
+from extensions.citations import with_numbers
 from extensions.docstring_fields import with_fields
 
 _ARRAY = re.compile(
@@ -34,8 +35,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def read_fields(
     app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
 ) -> None:
-    """Rewrite the fields of a docstring, in place."""
-    lines[:] = with_fields(lines)
+    """Rewrite the fields and citations of a docstring, in place."""
+    lines[:] = with_fields([with_numbers(line) for line in lines])
 
 
 def shorten_types(

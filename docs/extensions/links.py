@@ -3,7 +3,7 @@
 README, CHANGELOG, CONTRIBUTING and SECURITY stand in the root, where people look for them. Their
 pages here say where they are; on the site they hold the text itself. Links are those of the files:
 relative, so that they work in a checkout too. The lists of links of `index.md` are the contents of
-the site.
+the site; those of `decisions/index.md` are the entries below its own.
 """
 
 import os
@@ -20,9 +20,11 @@ ROOT = DOCS.parent
 MIRRORS = {
     "changelog": "CHANGELOG.md",
     "contributing": "CONTRIBUTING.md",
-    "index": "README.md",
     "security": "SECURITY.md",
+    "readme": "README.md",
 }
+#: Pages whose lists of links are contents.
+CONTENTS = ("index", "decisions/index")
 _PAGES = {ROOT / file: DOCS / f"{page}.md" for page, file in MIRRORS.items()}
 _MODULES = re.compile(r"^pinesy\.(?:[a-z_]+\.)*")
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?^ *\2`* *$", re.MULTILINE | re.DOTALL)
@@ -46,19 +48,24 @@ def read_source(app: Sphinx, docname: str, source: list[str]) -> None:
     if docname in MIRRORS:
         file = ROOT / MIRRORS[docname]
         app.env.note_dependency(str(file), docname=docname)
-        text = relocate(file.read_text(encoding="utf-8"), file, page) + contents(source[0])
+        text = relocate(file.read_text(encoding="utf-8"), file, page)
+    elif docname in CONTENTS:
+        text += contents(source[0])
     source[0] = text
 
 
 def contents(index: str) -> str:
     """Return a list of contents for each section of a page that is made of lists of links."""
-    sections = [part.partition("\n") for part in index.split("\n## ")[1:]]
-    return "".join(_toctree(caption, _ENTRY.findall(body)) for caption, _, body in sections)
+    head, *sections = index.split("\n## ")
+    parts = [("", "", head), *(section.partition("\n") for section in sections)]
+    lists = [(caption, _ENTRY.findall(body)) for caption, _, body in parts]
+    return "".join(_toctree(caption, entries) for caption, entries in lists if entries)
 
 
 def _toctree(caption: str, entries: list[tuple[str, str]]) -> str:
     lines = "".join(f"{title} <{page}>\n" for title, page in entries)
-    return f"\n```{{toctree}}\n:caption: {caption}\n:hidden:\n\n{lines}```\n"
+    option = f":caption: {caption}\n" if caption else ""
+    return f"\n```{{toctree}}\n{option}:hidden:\n\n{lines}```\n"
 
 
 def relocate(text: str, file: Path, page: Path) -> str:

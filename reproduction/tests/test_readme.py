@@ -1,17 +1,31 @@
-"""The results that the README shows are those of the records, with their standard errors."""
+"""The results that README and the page of experiments show are those of the records and pages."""
 
+import re
+from collections import defaultdict
 from math import sqrt
 from pathlib import Path
+from statistics import mean, pstdev
 
 import pytest
 
 from reproduction.groups import RunGroup, grouped
+from reproduction.guarantee_tables import draw
+from reproduction.guarantees import LEVELS, read_guarantees
 from reproduction.published import published_beside
 from reproduction.records import read_records
 
 ROOT = Path(__file__).parents[2]
-README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+
+def words(name: str) -> str:
+    """Return a page as one line."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+README, EXPERIMENTS = words("README.md"), words("docs/experiments.md")
 RECORDS = ROOT / "docs" / "results" / "records"
+#: By method, what came of each split.
+Figures = dict[str, list[dict[str, float]]]
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +38,14 @@ def sums_of_100() -> dict[str, RunGroup]:
 @pytest.mark.parametrize("setting", ["normal", "answers", "answers-deepsoftlog-cnn"])
 def test_sums_have_their_standard_errors(sums_of_100: dict[str, RunGroup], setting: str) -> None:
     group = sums_of_100[setting]
-    assert f"{group.accuracy.mean:.1f} ± {group.standard_error:.1f}" in README
-    assert f"{len(group.runs)} runs of {group.test_samples // len(group.runs)} sums" in README
+    assert f"{group.accuracy.mean:.1f} ± {group.standard_error:.1f}" in EXPERIMENTS
+    assert f"{len(group.runs)} runs of {group.test_samples // len(group.runs)} sums" in EXPERIMENTS
 
 
 def test_what_sums_rest_on(sums_of_100: dict[str, RunGroup]) -> None:
     digits = sums_of_100["normal"].figure("digit_accuracy")
     assert digits is not None
-    assert f"{digits.mean:.2f} %" in README
+    assert f"{digits.mean:.2f} %" in EXPERIMENTS
 
 
 @pytest.mark.parametrize("method", ["Pi-NeSy-2", "DeepSoftLog"])
@@ -43,7 +57,80 @@ def test_published_sums_have_their_standard_errors(method: str) -> None:
     assert result.accuracy.deviation is not None
     assert result.runs is not None
     error = result.accuracy.deviation / sqrt(result.runs)
-    assert f"{result.accuracy.mean:.1f} ± {error:.1f}" in README
+    assert f"{result.accuracy.mean:.1f} ± {error:.1f}" in EXPERIMENTS
+
+
+def test_coverage(guarantees_at_95: dict[int, Figures]) -> None:
+    """Coverage at 95 % of calibrated inputs, and of possibilities as they are."""
+    splits = guarantees_at_95[100]
+    calibrated = [100 * split["covered"] for split in splits["inputs, unit sample"]]
+    plain = [100 * split["covered"] for split in splits["possibilities as they are"]]
+    assert f"| {mean(calibrated):.1f} %, calibrated; mean of {len(calibrated)} splits |" in README
+    assert f"{mean(plain):.1f} %, not calibrated" in README
+    assert "were each calibrated on 50 sums" in README
+    assert f"standard deviation of {pstdev(calibrated):.1f}" in README
+    single = mean(100 * split["single"] for split in guarantees_at_95[4]["inputs, unit sample"])
+    assert f"Of 4-digit sums, {single:.1f} % of the sets at 95 % hold one answer" in README
+
+
+@pytest.fixture(scope="module")
+def guarantees_at_95() -> dict[int, Figures]:
+    """Return the figures of sums at 95 %, by digits and method: one for each split."""
+    level = LEVELS.index(0.95)
+    figures: dict[int, Figures] = defaultdict(lambda: defaultdict(list))
+    for record in read_guarantees(RECORDS):
+        if record["problem"] == "addition":
+            for method, by_level in record["ways"].items():
+                figures[record["size"]][method].append(by_level[level])
+    return figures
+
+
+#: A page, figures that it gives, and how README says them.
+FIGURES = [
+    (
+        "docs/results/tabular.md",
+        r"On (?P<tables>\d+) real tables that no setting was chosen on"
+        r".*? on (?P<right>[\d.]+) per cent"
+        r".*?\((?P<ebm>\S+ ± \S+) points against EBM, (?P<both>\d+) of these"
+        r".*?; (?P<forest>[^;]+) points against a random forest\), with (?P<lines>\d+) lines",
+        "{tables} tables that no setting was chosen on | {right} %, by {lines} readable lines "
+        "| points ahead of EBM: {ebm} ({both} tables), of a random forest: {forest} |",
+    ),
+    (
+        "docs/audit.md",
+        r"wrong in (?P<wrong>\d+ of 2,500) samples .*?found among the worst (?P<worst>\d+)"
+        r".*?all that follows from it \| [^|]+ \| 0\.(?P<digit>\d\d)"
+        r".*?digits labelled correctly \| [^|]+ \| 0\.(?P<sum>\d\d)",
+        "among the {worst} most suspicious? | {digit} % if a digit is wrong, {sum} % if a sum is |",
+    ),
+    (
+        "docs/audit.md",
+        r"small classifier reads (?P<read>[\d.]+ %) of them",
+        "a classifier that reads {read} of the digits",
+    ),
+    (
+        "docs/speed.md",
+        r"batch of 1000 \((?P<batch>[\d.]+ µs) a sample\)"
+        r".*?, (?P<torch>[\d.]+) times than in PyTorch; \S+ and (?P<tuned>\S+) times than versions"
+        r".*?one sample at a time \((?P<alone>\d+ µs)\) \| \d+ and (?P<one>\d+) times faster; "
+        r"\S+ and (?P<one_tuned>\S+) times than tuned",
+        "{batch} each in a batch, {alone} alone | exact probabilities in PyTorch: {torch} and "
+        "{one} times that, tuned by hand {tuned} and {one_tuned} |",
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "figures", "phrase"), FIGURES)
+def test_figures_are_those_of_their_pages(page: str, figures: str, phrase: str) -> None:
+    found = re.search(figures, words(page))
+    assert found, f"{page} says it in other words"
+    assert phrase.format(**found.groupdict()) in README
+
+
+def test_the_picture_of_coverage_is_that_of_the_records(tmp_path: Path) -> None:
+    draw(read_guarantees(RECORDS), tmp_path / "guarantees.svg")
+    kept = (ROOT / "docs" / "pictures" / "guarantees.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "guarantees.svg").read_text(encoding="utf-8") == kept
 
 
 def test_what_is_called_exact_is() -> None:

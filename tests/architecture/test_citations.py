@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from extensions.citations import NUMBERS
 
 ROOT = Path(__file__).parents[2]
-#: The labels of the paper's equations, definitions, lemmas, methods and sections.
-LABELS = set((ROOT / "tests" / "paper" / "labels.txt").read_text(encoding="utf-8").split())
+#: The labels of equations, definitions, lemmas, methods and sections.
+LABELS = set(NUMBERS)
 _KINDS = "|".join(sorted({label.partition(":")[0] for label in LABELS}))
 _LABEL = re.compile(rf"\b(?:{_KINDS}):[A-Za-z]\w*(?:[:-]\w+)*")
 NOTATION = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
@@ -29,13 +30,25 @@ def test_what_is_cited_is_in_the_paper(path: str) -> None:
     assert cited(SOURCES[path]) - LABELS == set()
 
 
-@pytest.mark.parametrize("label", sorted(set(_LABEL.findall(NOTATION)) & LABELS))
-def test_what_the_notation_names_is_cited_in_the_code(label: str) -> None:
-    assert [path for path, text in SOURCES.items() if label in cited(text)] != []
+def test_the_notation_has_the_numbers_of_what_is_cited() -> None:
+    listed = dict(re.findall(r"^\| ([^|]+) \| `([a-z]+:[^`]+)` \|$", NOTATION, re.MULTILINE))
+    in_code = {label for text in SOURCES.values() for label in cited(text)}
+    assert listed == {NUMBERS[label]: label for label in in_code}
 
 
-def test_the_notation_names_no_label_that_the_paper_lacks() -> None:
-    assert set(_LABEL.findall(NOTATION)) - LABELS == set()
+def test_pages_cite_by_number() -> None:
+    """Readers of the paper see numbers; only the last table of the notation has labels."""
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")}
+    pages["notation.md"] = NOTATION.partition("## Labels in the code")[0]
+    labels = {name: set(_LABEL.findall(text)) & LABELS for name, text in pages.items()}
+    assert {name: found for name, found in labels.items() if found - {"eq:redFP"}} == {}
+
+
+def test_equations_that_pages_cite_are_numbers_of_the_paper() -> None:
+    numbers = set(re.findall(r"\((\d+)\)", " ".join(NUMBERS.values())))
+    rows = [line for line in NOTATION.splitlines() if "equation" in line and line.startswith("|")]
+    named = re.findall(r"equations? \((\d+)\)(?: and \((\d+)\))?", " ".join(rows))
+    assert {number for pair in named for number in pair if number} <= numbers
 
 
 def test_the_check_sees_labels() -> None:

@@ -14,16 +14,21 @@ import pytest
 
 from documents import (
     DOCUMENTS,
+    EXAMPLE_PICTURES,
     FENCE,
+    PICTURES,
     README,
     ROOT,
     Block,
     commands,
-    drawn_pictures,
+    draw_example,
+    fold,
     prepare,
     run_document,
     run_shell,
+    written_files,
 )
+from pinesy import __version__
 from pinesy.semantics.semantics import SEMANTICS
 from pinesy.transforms import TRANSFORMS
 
@@ -47,8 +52,8 @@ def test_documents_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monke
     prepare(document, tmp_path)
     run = run_document(document, tmp_path)
     assert run.text == document.read_text(encoding="utf-8"), "stale outputs: run `make outputs`"
-    for path, picture in drawn_pictures(document, tmp_path).items():
-        assert picture == path.read_text(encoding="utf-8"), f"{path.name}: run `make outputs`"
+    for path, content in written_files(document, run, tmp_path).items():
+        assert content == path.read_text(encoding="utf-8"), f"{path.name}: run `make outputs`"
     if document == README:
         assert [b for b in run.blocks if b.language == "python"], "README.md shows no Python"
 
@@ -64,6 +69,18 @@ def test_examples_run(
     monkeypatch.setattr(sys, "argv", [str(example)])
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out.strip(), "an example shows something"
+
+
+@pytest.mark.parametrize("picture", EXAMPLE_PICTURES, ids=lambda p: p.name)
+def test_pictures_of_examples(picture: Path, tmp_path: Path) -> None:
+    drawn = draw_example(EXAMPLE_PICTURES[picture], tmp_path)
+    assert drawn == picture.read_text(encoding="utf-8"), f"{picture.name}: run `make outputs`"
+
+
+def test_every_picture_is_shown() -> None:
+    text = "".join(document.read_text(encoding="utf-8") for document in DOCUMENTS)
+    pictures = [p.name for p in PICTURES.iterdir() if p.suffix in (".svg", ".png")]
+    assert [name for name in pictures if f"pictures/{name})" not in text] == []
 
 
 def test_an_example_in_a_process_of_its_own(tmp_path: Path) -> None:
@@ -126,6 +143,26 @@ def test_outputs_are_those_of_the_block_before(tmp_path: Path) -> None:
     assert run_document(document(tmp_path, page.format("2\n")), tmp_path).text == page.format("2\n")
     other = "```python\nprint(1)\n```\n\n```text\nnot an output\n```\n"
     assert run_document(document(tmp_path, other), tmp_path).text == other
+
+
+def test_outputs_of_commands(tmp_path: Path) -> None:
+    page = "```bash\npinesy --version{}\n```\n\n```text output\n{}```\n"
+    for more in ("", " | cat"):
+        stale = document(tmp_path, page.format(more, "pinesy 0.0.0\n"))
+        assert run_document(stale, tmp_path).text == page.format(more, f"pinesy {__version__}\n")
+
+
+def test_outputs_in_plain_fences_are_refused(tmp_path: Path) -> None:
+    page = document(tmp_path, "```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n")
+    with pytest.raises(AssertionError, match="an output in a plain fence: '2'"):
+        run_document(page, tmp_path)
+
+
+def test_sentences_of_outputs_are_wrapped() -> None:
+    sentence = "  " + " ".join(["word"] * 30) + "\n"
+    assert fold(sentence) == f"  {' '.join(['word'] * 17)}\n      {' '.join(['word'] * 13)}\n"
+    table = "one  two" + " " * 100 + "three\n"
+    assert fold(table) == table
 
 
 def test_a_failing_or_unknown_command_fails(tmp_path: Path) -> None:

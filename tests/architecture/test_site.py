@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from extensions.citations import with_numbers
 from extensions.docstring_fields import with_fields
 from extensions.formula_text import is_formula, is_unicode_formula, to_latex
 
@@ -25,6 +26,8 @@ _ENTRY = re.compile(r"^\* \[[^\]]+\]\(([\w/-]+\.(?:md|rst))\)", re.MULTILINE)
 
 def test_the_contents_name_every_page_once() -> None:
     listed = _ENTRY.findall((DOCS / "index.md").read_text(encoding="utf-8"))
+    decisions = _ENTRY.findall((DOCS / "decisions" / "index.md").read_text(encoding="utf-8"))
+    listed += [f"decisions/{page}" for page in decisions]
     pages = [
         str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if "_build" not in page.parts
     ]
@@ -37,9 +40,20 @@ def test_pages_of_the_root_that_are_linked_are_on_the_site() -> None:
     pages += ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
     texts = [(DOCS.parent / page).read_text(encoding="utf-8") for page in pages]
     linked = {name for text in texts for name in re.findall(r"\]\((?:\.\./)?([A-Z]+\.md)", text)}
-    shown = {f"{page.stem.upper()}.md" for page in DOCS.glob("*.md")} | {"README.md"}
+    shown = {f"{page.stem.upper()}.md" for page in DOCS.glob("*.md")}
     assert linked
     assert linked <= shown
+
+
+def test_changelog_and_citation_have_the_version() -> None:
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    unreleased, *versions = re.findall(r"^## (.+)$", log, re.MULTILINE)
+    assert unreleased == "Unreleased"
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", version) for version in versions)
+    version, _, date = versions[0].partition(" - ")
+    assert version == pinesy.__version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert {f"version: {version}", f"date-released: {date}"} <= set(citation)
 
 
 def test_the_reference_names_every_module() -> None:
@@ -130,6 +144,11 @@ def test_fields_of_docstrings_are_what_they_mean() -> None:
     made = "Parameters\n----\na\n    of \\|D\\|, such\n    as b\nc\n    int:\n    A number.\n\n"
     made += "Attributes\n----\n*   **d** -- `e`"
     assert with_fields(given.splitlines()) == made.splitlines()
+
+
+def test_docstrings_cite_by_the_numbers_of_the_paper() -> None:
+    assert with_numbers("M [eq:redFP, def:coFU]") == "M [equation (26), definition 10]"
+    assert with_numbers("note: no:label") == "note: no:label"
 
 
 def test_the_check_sees_names() -> None:

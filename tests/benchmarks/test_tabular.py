@@ -1,6 +1,7 @@
 """The benchmark of tables: measures, and a run that is taken up where it was stopped."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import pytest
 import tabular
 import tabular_data
 import tabular_methods
-from tabular_data import Split, Suite, folds, with_blanks
+from tabular_data import SUITES, Split, Suite, folds, with_blanks
 from tabular_measures import auc, calibration_error, log_loss, measures
 from tabular_methods import METHODS, Fitted, frame, method_version, numbers
 from tabular_page import Records, blank_table, differences_of, main_table, verdict, write_page
@@ -356,3 +357,15 @@ def test_the_table_of_blanks_compares_with_none() -> None:
     blanks: Records = {"pinesy": {"heart-30": {0: measured(0.7, auc=0.8, log_loss=0.6)}}}
     line = blank_table(records, blanks).splitlines()[2]
     assert line == "| `RuleClassifier` | .900 |  | .800 | .500 |  | .600 |  |  |  |"
+
+
+def test_the_page_and_its_pictures_are_those_of_the_records(tmp_path: Path) -> None:
+    page = tabular.RESULTS.with_suffix(".md").read_text(encoding="utf-8")
+    by_set = page.partition("## Set by set")[2].partition("\n## ")[0]
+    names = re.findall(r"^\| ([\w-]+)(?: \\\*)? \|", by_set, re.MULTILINE)[1:]  # below the header
+    suites = {name: tabular.records_of(suite, tabular.RESULTS) for name, suite in SUITES.items()}
+    write_page(suites, names, tmp_path / "page.md", tmp_path)
+    assert (tmp_path / "page.md").read_text(encoding="utf-8") == page, "run `make tabular`"
+    for path in tmp_path.glob("*.svg"):
+        kept = (tabular.PICTURES / path.name).read_text(encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == kept, f"{path.name}: run `make tabular`"

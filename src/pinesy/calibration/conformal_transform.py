@@ -34,8 +34,8 @@ class ConformalTransform:
 
     The nonconformity score of a value is ``sigma_j(v) = 1 - p_j(v)``. The scores of the true values
     of calibration samples are counted; the possibility of a value is the share of them that are at
-    least as large, ``f(sigma_j(v))`` (`ScoreCounts`), and the best value of each input gets 1. See
-    docs/guarantees.md for the guarantee, and docs/guarantees-proof.md for its proof.
+    least as large, ``f(sigma_j(v))`` (`ScoreCounts`), and the best value of each input gets 1. The
+    guarantee and its proof are in docs/guarantees.md.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class ScoreCounts:
 
     ``f(t) = (w + sum {w_i : S_i >= t}) / (w + sum w_i)``, where `S_i` and `w_i` are the score and
     the weight of calibration sample `i` and `w` the weight of the new sample; without weights all
-    are 1 (docs/guarantees-proof.md). `f` decreases, so that ``min_j f(t_j) = f(max_j t_j)``.
+    are 1 (docs/guarantees.md). `f` decreases, so that ``min_j f(t_j) = f(max_j t_j)``.
     Samples of weight 0 are not counted.
 
     Attributes

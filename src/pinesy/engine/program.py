@@ -202,7 +202,7 @@ class Program:
 
         Inputs and parameters are rounded to nearest; the largest unsigned integer represents 1.
         Results are the rounding of the exact results, because minimum and maximum only copy numbers
-        and rounding keeps their order (docs/number-types.md).
+        and rounding keeps their order (docs/speed.md).
 
         Examples
         --------

@@ -1,6 +1,6 @@
 """`search_tolerances`: choose the tolerances of learning on validation data.
 
-The search of the paper [subsec:thresholdsdetermination]; see docs/tolerances.md.
+The search of the paper [subsec:thresholdsdetermination]; see docs/learning.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence

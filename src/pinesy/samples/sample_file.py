@@ -255,7 +255,7 @@ def evidence_of(batch: Batch, row: int, inputs: Sequence[Attribute]) -> dict[str
 
 
 def columns_of(batch: Batch, inputs: Sequence[Attribute]) -> dict[str, Any]:
-    """Return samples by input: plain values where each has one or none, else degrees (n, |D|).
+    """Return samples by input: plain values where each has one or none, else degrees ``(n, |D|)``.
 
     Parameters
     ----------

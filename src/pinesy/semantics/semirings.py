@@ -18,12 +18,12 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Semiring:
-    """A semiring: its sum is + or max, its product is * or min.
+    """A semiring: its sum is ``+`` or max, its product is ``*`` or min.
 
     Attributes
     ----------
-    adds : whether the sum is +, else max
-    multiplies : whether the product is *, else min
+    adds : whether the sum is ``+``, else max
+    multiplies : whether the product is ``*``, else min
     """
 
     adds: bool

@@ -31,10 +31,11 @@ MAX_VALUES = 20
 
 def verdict(
     rules: Cascade | RuleSet,
-    evidence: Evidence,
+    evidence: Evidence | None = None,
     output: str | Attribute | None = None,
     *,
-    transform: str | Transformation | None = None,
+    probabilities: Mapping[str, Any] | None = None,
+    transform: str | Transformation = "antipignistic",
     labels: Labels | None = None,
     guarantee: "Guarantee | None" = None,
 ) -> "Verdict":
@@ -43,10 +44,12 @@ def verdict(
     Parameters
     ----------
     rules : Cascade or RuleSet
-    evidence : one sample, in any form that `infer` takes
+    evidence : one sample, in any form that `infer` takes; beside `probabilities`, a dict of the
+        other inputs
     output : the attribute that is decided on, by default the only output
-    transform : how probabilities become possibilities, such as ``"antipignistic"``: then the
-        distributions of the evidence, a dict by input, are probabilities
+    probabilities : by input, what a classifier says: a dict from values to probabilities, or a list
+        or array in the order of the domain
+    transform : how the probabilities become possibilities
     labels : for some attributes' names, a `Label` (or just a text) to call them by
     guarantee : what calibration guarantees of this sample
 
@@ -70,18 +73,38 @@ def verdict(
     'reject, certain 0.80'
     >>> [fact.text for fact in found.facts]
     ['debt is 0.639', 'history is bad']
+
+    Where a classifier reads an input, give its probabilities:
+
+    >>> read = {"history": {"bad": 0.8, "good": 0.2}}
+    >>> verdict(rules, {"debt": 0.639}, probabilities=read).answer
+    'reject, certain 0.60'
     """
-    if transform is not None:
-        if not isinstance(evidence, Mapping):
-            raise DataError("with a transform, give the evidence as a dict from inputs to contents")
-        convert = as_transform(transform)
-        evidence = {
-            name: convert(content) if isinstance(content, dict | list | np.ndarray) else content
-            for name, content in evidence.items()
-        }
+    if probabilities is not None:
+        evidence = _with_probabilities(evidence, probabilities, as_transform(transform))
+    elif evidence is None:
+        raise DataError("a verdict needs a sample: give evidence, probabilities, or both")
     decision = Decision.of(rules, evidence, output)
     wording = Wording.of(labels, decision.plan.cascade.attributes)
     return Verdict(decision, wording, guarantee)
+
+
+def _with_probabilities(
+    evidence: Evidence | None, probabilities: Mapping[str, Any], transform: Transformation
+) -> dict[str, Any]:
+    """Return the evidence and, as possibilities, what probabilities say of the other inputs."""
+    evidence = {} if evidence is None else evidence
+    if not isinstance(evidence, Mapping) or not isinstance(probabilities, Mapping):
+        raise DataError("probabilities, and evidence beside them, are dicts with a key an input")
+    for name, content in probabilities.items():
+        if name in evidence:
+            raise DataError(f"{name!r} is in evidence and in probabilities; give it once")
+        if not isinstance(content, dict | list | tuple | np.ndarray):
+            raise DataError(
+                f"the probabilities of {name!r} are {content!r:.60}; give a dict from values to "
+                "probabilities or a list, and what is certain as evidence"
+            )
+    return {**evidence, **{name: transform(p) for name, p in probabilities.items()}}
 
 
 @dataclass(frozen=True)
