@@ -13,6 +13,7 @@ from pinesy.cli import options
 from pinesy.cli.output import plain, put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.display.pages import report_page
+from pinesy.display.report_rows import suspicious_labels
 from pinesy.learning.audit import induced_output, unused_inputs
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
@@ -115,7 +116,11 @@ def evaluate(
         return
     if output.suffix == ".html":
         title = f"{rules.name} on {data.name}"
-        text = report_page(report, title, "" if covered is None else covered.html())
+        audited = pinesy.audit(
+            cascade, columns_of(samples, files.inputs), samples.targets, method="given"
+        )
+        suspicious = suspicious_labels(audited, samples, cascade.inputs)
+        text = report_page(report, title, covered, suspicious)
     else:
         content = report.to_dict()
         if covered is not None:
