@@ -10,7 +10,7 @@ import typer
 import pinesy
 from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.cli import options
-from pinesy.cli.output import plain, put_text, say
+from pinesy.cli.output import WIDTH, put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.display.pages import report_page
 from pinesy.display.report_rows import suspicious_labels
@@ -98,12 +98,12 @@ def evaluate(
     if semantics:
         compared = map(as_semantics, SEMANTICS if "all" in semantics else semantics)
         p = options.input_probabilities(cascade.inputs, inputs)
-        say(compare_semantics(cascade, p, samples.targets, semantics=compared))
+        say(compare_semantics(cascade, p, samples.targets, semantics=compared).text(WIDTH))
         return
     is_induced = induced_output(cascade) is not None
     evidence: Any = columns_of(samples, files.inputs) if is_induced else inputs
     report = pinesy.evaluate(cascade, evidence, samples.targets)
-    say(plain(report))
+    say(report.text(WIDTH))
     covered = None
     if calibrated is not None:
         targets = samples.targets
@@ -111,7 +111,7 @@ def evaluate(
             targets = {name: t for name, t in targets.items() if name in calibrated.outputs}
         groups = None if group is None else [str(name) for name in samples.ids[group]]
         covered = coverage(calibrated, inputs, targets, level or [], groups=groups)
-        say(f"\n{covered}")
+        say(f"\n{covered.text(WIDTH)}")
     if output is None:
         return
     if output.suffix == ".html":

@@ -608,13 +608,10 @@ class Audit(TableReport):
         """Return the number and the text of the rule that speaks against a label, and a reason."""
         judged, judge = self.labels[name], self._judges.of_sample(i)
         best = self.cascade[name].output.domain[int(judged.best[i])]
-        degree = float(judged.possibility[i])
+        degree, highest = float(judged.possibility[i]), float(judged.highest[i])
         possible = f"possible at {short_degree(degree)} only" if degree else "impossible"
-        start = (
-            f"{self._label(name, i)} is {possible}, "
-            f"{show_value(best)} {'' if degree else 'possible '}at "
-            f"{short_degree(float(judged.highest[i]))}"
-        )
+        other = f"{show_value(best)} {'' if degree else 'possible '}at {short_degree(highest)}"
+        start = f"{self._label(name, i)} is {possible}, {other if highest else 'as all values'}"
         evidence: Evidence = self._judges.evidence(self._batch.single(i), judge, np.array([i]))
         giving = _most_points(judge, name, best, evidence)
         if giving is not None:
