@@ -405,7 +405,7 @@ def test_suspicion_is_out_of_fold() -> None:
     [worst] = found.rows(1)
     assert worst["label"] == "no"
     assert "no is possible at 0.08 only" in worst["reason"]
-    assert "yes to 1, by rule 1" in worst["reason"]
+    assert "yes at 1, by rule 1" in worst["reason"]
     again = audit(rules, evidence, labels, method="counts", folds=4)
     assert (again.suspicion == found.suspicion).all()
     with raises_saying(DataError, "41 folds of 40 samples"):

@@ -11,7 +11,7 @@ from pinesy._common.reports import count_text
 from pinesy._common.validation import listed
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.cli import options
-from pinesy.cli.output import say_lines
+from pinesy.cli.output import say, say_lines
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
@@ -119,8 +119,9 @@ def calibrate(
     n = calibrated.transform.n
     say_lines(
         f"Calibrated on {count_text(n, 'sample')}: levels up to {n / (n + 1):.6g} are guaranteed.\n"
-        f"{calibrated.guarantee}\nwritten to {output}"
+        f"{calibrated.guarantee}"
     )
+    say(f"written to {output}")
 
 
 def _truth(

@@ -177,9 +177,10 @@ def learn(
     notes["data"].append(fingerprint | {"samples": result.samples - before})
     pinesy.save(result, output, notes)
     others = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
-    note = f"not learned, so as before: {listed(others)}\n" if others else ""
     say(result.text(WIDTH))
-    say_lines(f"{note}written to {output}")
+    if others:
+        say_lines(f"not learned, so as before: {listed(others)}")
+    say(f"written to {output}")
     for report in reports:
         say(f"\n{report.text(WIDTH)}")
 

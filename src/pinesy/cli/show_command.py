@@ -1,5 +1,6 @@
 """The command ``pinesy show``."""
 
+import textwrap
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -8,14 +9,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pinesy._common.reports import count_text, wrap_lines
+from pinesy._common.reports import count_text
 from pinesy.cli import options
 from pinesy.cli.output import (
     WIDTH,
     Screen,
     Shortening,
     rich_table,
-    say_wrapped,
     shortened_note,
     six_digits,
 )
@@ -98,9 +98,9 @@ class RuleBasePrinter(Shortening):
         n_rules = sum(map(len, cascade.rule_sets))
         outputs = cascade.outputs
         between = [s.output for s in cascade.order if s.output not in outputs]
-        say_wrapped(overview_text(n_rules, cascade.inputs, between, outputs))
+        self._line(overview_text(n_rules, cascade.inputs, between, outputs))
         for head, part in (("inputs", cascade.inputs), ("answers", outputs)):
-            say_wrapped(f"{head:<9}{self._names([a.name for a in part])}", indent=9)
+            self._line(f"{head:<9}{self._names([a.name for a in part])}", 9)
 
     def card(self, card: ScoreCard) -> None:
         """Print a score card."""
@@ -155,8 +155,7 @@ class RuleBasePrinter(Shortening):
         first_rules, n_left = self.first(rule_set.rules, RULES)
         width = len(str(max(numbers[: len(first_rules)])))
         for number, rule in zip(numbers, first_rules, strict=False):
-            text = f"{number:>{width}}  {self.text(str(rule), TEXT)}"
-            say_wrapped(text, indent=width + 2)
+            self._line(f"{number:>{width}}  {self.text(str(rule), TEXT)}", width + 2)
         self._note(n_left, "rule")
 
     def partition(self, rule_set: RuleSet) -> None:
@@ -185,16 +184,24 @@ class RuleBasePrinter(Shortening):
         self._line(
             f"matrix M: {count_text(len(rows), 'row')} (cells), {columns} (lambda_1, rho_1, ...)"
         )
-        self._line(show_matrix([self.first(row, NUMBERS)[0] for row in first_rows], note))
+        matrix_text = show_matrix([self.first(row, NUMBERS)[0] for row in first_rows], note)
+        self.console.print(Text(matrix_text), soft_wrap=True)
         self._note(n_left, "row")
 
     def _note(self, count: int, noun: str, option: str = "--all") -> None:
         if count:
             self.console.print(shortened_note(count, noun, option))
 
-    def _line(self, text: str) -> None:
-        """Print text as it is: no markup; long lines are wrapped."""
-        self.console.print(Text(wrap_lines(text, WIDTH)), soft_wrap=True)
+    def _line(self, text: str, indent: int = 0) -> None:
+        """Print text without markup; where it is long, with lines that are indented."""
+        wrapped = textwrap.wrap(
+            text,
+            WIDTH,
+            subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        self.console.print(Text("\n".join(wrapped)), soft_wrap=True)
 
     def _title(self, text: str) -> None:
         self.console.print()

@@ -147,7 +147,8 @@ class TextLine(NamedTuple):
 class PlacedBox:
     """A box with its position, size and content; the content is relative to its padding.
 
-    `left` and `right` are the edges of its column. Bars begin at `bars_left` and `bars_top`, one each `BAR_LINE`; the image at `bars_top`.
+    `left` and `right` are the edges of its column. Bars begin at `bars_left` and `bars_top`, one
+    each `BAR_LINE`; the image at `bars_top`.
     """
 
     box: Box
