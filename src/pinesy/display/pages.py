@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.reports import ReportTable, count_text
+from pinesy._common.reports import count_text
 from pinesy._version import __version__
 from pinesy.calibration.coverage_report import CoverageReport, CoverageRow, share_band
 from pinesy.display.cards import panel
@@ -125,21 +125,19 @@ def report_page(
         confusion_table(report.values, report.confusion),
         note="A line is a true value, a column an answer; the darker, the larger its share.",
     )
-    tables = {table.title: table for table in report._tables()}
+    tables = report.tables()
     del tables["True values by predicted ones"]
-    rules = tables.pop("Rules that decide", None)
+    rules = {
+        name: tables.pop(name) for name in ("Rules that decide", "Score card") if name in tables
+    }
     parts = [
         tag("div", *figures, class_="metrics"),
         tag("div", surest, *(second or [confusion]), class_="plots"),
         card("Rows", counts),
         *([confusion] if second else []),
         *([] if suspicious is None else [_suspicious_card(suspicious)]),
-        *(
-            []
-            if rules is None
-            else [card("Rules that decide", data_table(rules.head, rules.lines))]
-        ),
-        _all_figures([*tables.values(), *([] if covered is None else covered._tables())]),
+        *(card(name, data_table(head, lines)) for name, (head, *lines) in rules.items() if lines),
+        _all_figures(tables | ({} if covered is None else covered.tables())),
     ]
     verdicts = [report.verdict, *([] if covered is None else [covered.verdict])]
     return html_page(title, join_markup(parts), lead=" ".join(verdicts))
@@ -182,7 +180,7 @@ def coverage_html(report: CoverageReport) -> str:
     body = [
         tag("div", _coverage_metric(report), class_="metrics"),
         card("Asked for and got", _coverage_chart(report), note=f"{report.verdict} {CHANCE}"),
-        _all_figures(report._tables()),
+        _all_figures(report.tables()),
     ]
     return panel(style, tag("div", *body, class_="report stack"))
 
@@ -263,12 +261,12 @@ def _pairs_table(audit: Audit) -> Markup:
     return data_table(["attribute", "label", "more possible", "rows"], lines) + join_markup(note)
 
 
-def _all_figures(tables: Iterable[ReportTable]) -> Markup:
+def _all_figures(tables: Mapping[str, list[list[str]]]) -> Markup:
     """Return tables to unfold, each with its title."""
     parts = [
-        tag("h3", table.title) + data_table(table.head, table.lines)
-        for table in tables
-        if table.lines
+        tag("h3", title) + data_table(head, lines)
+        for title, (head, *lines) in tables.items()
+        if lines
     ]
     return tag("section", details("All figures", *parts), class_="card")
 

@@ -49,7 +49,7 @@ def plot_text(text: str, max_length: int = 30) -> str:
 
 def finish(axes: Any, title: str, x_label: str, y_label: str, *, legend: bool = False) -> Any:
     """Give axes their title, labels, grid, colours and sizes, and return them."""
-    axes.set_title(title, fontsize=TITLE_SIZE, fontweight="semibold", color=INK)
+    axes.set_title(title, fontsize=TITLE_SIZE, fontweight="bold", color=INK)
     axes.set_xlabel(x_label, fontsize=TEXT_SIZE, color=AXES)
     axes.set_ylabel(y_label, fontsize=TEXT_SIZE, color=AXES)
     axes.tick_params(labelsize=TEXT_SIZE, colors=AXES, length=0)
@@ -63,9 +63,19 @@ def finish(axes: Any, title: str, x_label: str, y_label: str, *, legend: bool = 
 
 
 def mark(axes: Any, x: float, y: float, text: str) -> None:
-    """Draw the one orange mark of a plot, what to see, with its text."""
+    """Draw the one orange mark of a plot, what to see, with its text inside of the limits."""
     axes.plot([x], [y], "o", color=DECIDES, markersize=8, zorder=5)
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    is_left, is_high = x > left + 0.7 * (right - left), y > top - 0.15 * (top - bottom)
     axes.annotate(
-        text, (x, y), (8, -4), textcoords="offset points", va="top", fontsize=TEXT_SIZE,
-        fontweight="semibold", color=INK,
-    )  # fmt: skip
+        text,
+        (x, y),
+        (-8 if is_left else 8, -6 if is_high else 6),
+        textcoords="offset points",
+        ha="right" if is_left else "left",
+        va="top" if is_high else "bottom",
+        fontsize=TEXT_SIZE,
+        fontweight="bold",
+        color=INK,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+    )

@@ -83,8 +83,8 @@ def plot_audit(audit: Audit, axes: Any) -> Any:
     if count:
         axes.axvline(count, **DECIDES_LINE | {"linestyle": ":"})
         axes.annotate(
-            count_text(count, "label", "suspicious "), (count, 0.95), (6, 0), va="top",
-            textcoords="offset points", fontsize=TEXT_SIZE, fontweight="semibold", color=INK,
+            count_text(count, "label", "suspicious "), (count, 0.3), (6, 0), va="top",
+            textcoords="offset points", fontsize=TEXT_SIZE, fontweight="bold", color=INK,
         )  # fmt: skip
     axes.set_ylim(-0.03, 1.03)
     title = "How badly samples contradict the rules"
@@ -99,8 +99,8 @@ def plot_selective_accuracy(report: DecisionReport, axes: Any) -> Any:
     decided = max(1, round((1.0 - report.scores.undecided) * report.samples))
     right = float(report.selective_accuracy[decided - 1])
     word = "decided" if decided < report.samples else "all"
-    mark(axes, float(share[decided - 1]), right, f"{word}: {percent(right)}")
     axes.set(xlim=(0, 1.02), ylim=(None, 1.02))
+    mark(axes, float(share[decided - 1]), right, f"{word}: {percent(right)}")
     title = "Right among the surest samples"
     return finish(axes, title, "share of the samples, the surest first", "right")
 
