@@ -43,12 +43,10 @@ FENCE = re.compile(r"^( *)(`{3,}|~{3,})([^\n`]*)\n(.*?)^ *\2`* *$", re.MULTILINE
 
 #: The fence of a block that shows what the Python block before it prints.
 OUTPUT = ("text", "output")
-#: Pictures of pages: the file that running the page writes, and the title of the plot in it.
-PICTURES = {
-    ROOT / "docs" / "tables-tutorial.md": {
-        "titanic-coverage.svg": ("report.html", "Accuracy on the surest samples")
-    }
-}
+#: Pictures of pages: the variable of the page that is plotted, and the kind of the plot.
+PICTURES = {ROOT / "docs" / "tables-tutorial.md": {"titanic-coverage.svg": ("report", "coverage")}}
+#: Settings of Matplotlib for pictures with the same bytes each time.
+SVG_STYLE: Any = {"svg.hashsalt": "pinesy", "svg.fonttype": "none", "savefig.transparent": False}
 
 
 @dataclass(frozen=True)
@@ -146,10 +144,12 @@ class Run:
     ----------
     blocks : those that were run
     text : the document with the outputs that its blocks print now
+    namespace : the variables of its Python blocks
     """
 
     blocks: list[Block]
     text: str
+    namespace: dict[str, Any]
 
 
 def run_document(document: Path, cwd: Path) -> Run:
@@ -173,7 +173,7 @@ def run_document(document: Path, cwd: Path) -> Run:
         elif block.is_output:
             parts += [text[end : block.span[0]], printed.getvalue()]
             end = block.span[1]
-    return Run(done, "".join([*parts, text[end:]]))
+    return Run(done, "".join([*parts, text[end:]]), namespace)
 
 
 def prepare(document: Path, cwd: Path) -> None:
@@ -183,12 +183,19 @@ def prepare(document: Path, cwd: Path) -> None:
         shutil.copytree(RECORDS, cwd / RECORDS.relative_to(ROOT))
 
 
-def drawn_pictures(document: Path, cwd: Path) -> dict[Path, str]:
-    """Return the pictures of a document that running it has drawn, by their files."""
+def drawn_pictures(document: Path, run: Run) -> dict[Path, str]:
+    """Return the plots of what running a document gave, by their files."""
     pictures = {}
-    for name, (file, title) in PICTURES.get(document, {}).items():
-        plots = re.findall(r"<svg.*?</svg>\n", (cwd / file).read_text(encoding="utf-8"), re.DOTALL)
-        (pictures[ROOT / "docs" / "pictures" / name],) = [p for p in plots if title in p]
+    for name, (variable, kind) in PICTURES.get(document, {}).items():
+        import matplotlib
+
+        stream = StringIO()
+        metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        with matplotlib.rc_context(SVG_STYLE):
+            figure = run.namespace[variable].plot(kind=kind).figure
+            figure.savefig(stream, format="svg", metadata=metadata)
+        text = stream.getvalue()
+        pictures[ROOT / "docs" / "pictures" / name] = text[text.index("<svg") :]
     return pictures
 
 
@@ -199,8 +206,8 @@ def main() -> None:
         if any(block.is_output for block in blocks(text)) or document in PICTURES:
             with tempfile.TemporaryDirectory() as directory, chdir(directory):
                 prepare(document, Path(directory))
-                files = {document: run_document(document, Path(directory)).text}
-                files |= drawn_pictures(document, Path(directory))
+                run = run_document(document, Path(directory))
+                files = {document: run.text} | drawn_pictures(document, run)
             for path, content in files.items():
                 state = "same" if path.read_text(encoding="utf-8") == content else "written"
                 path.write_text(content, encoding="utf-8")

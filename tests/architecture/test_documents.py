@@ -47,7 +47,7 @@ def test_documents_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monke
     prepare(document, tmp_path)
     run = run_document(document, tmp_path)
     assert run.text == document.read_text(encoding="utf-8"), "stale outputs: run `make outputs`"
-    for path, picture in drawn_pictures(document, tmp_path).items():
+    for path, picture in drawn_pictures(document, run).items():
         assert picture == path.read_text(encoding="utf-8"), f"{path.name}: run `make outputs`"
     if document == README:
         assert [b for b in run.blocks if b.language == "python"], "README.md shows no Python"

@@ -118,7 +118,7 @@ def calibrate(
     pinesy.save(calibrated, output)
     n = calibrated.transform.n
     say_lines(
-        f"Calibrated on {count_text(n, 'sample')}: levels up to {n / (n + 1):.6g} are guaranteed.\n"
+        f"Calibrated on {count_text(n, 'sample')}: the highest level is {n / (n + 1):.6g}.\n"
         f"{calibrated.guarantee}"
     )
     say(f"written to {output}")

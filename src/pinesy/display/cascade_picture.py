@@ -53,11 +53,11 @@ def graph_of(cascade: Cascade, nodes: int = NODES, opened: Collection[str] = ())
     [20, 1]
     """
     sets = {s.output.name: s for s in cascade.order if s.output.formula is None}
-    used = {name: _outer_attributes(cascade, s.inputs) for name, s in sets.items()}
+    sources = {name: _outer_attributes(cascade, s.inputs) for name, s in sets.items()}
     inputs = [a for a in cascade.inputs if a.formula is None]
     levels = {a.name: 0 for a in inputs}
     for name in sets:
-        levels[name] = 1 + max((levels[other] for other in used[name]), default=0)
+        levels[name] = 1 + max((levels[other] for other in sources[name]), default=0)
     finals = {a.name for a in cascade.outputs}
     are_grouped = len(levels) > nodes
     firsts: dict[object, str] = {}
@@ -70,7 +70,7 @@ def graph_of(cascade: Cascade, nodes: int = NODES, opened: Collection[str] = ())
         shared = name if first in opened else first
         node_of[name] = node_of[shared] if shared != name else GraphNode([], levels[name], rules)
         node_of[name].attributes.append(attribute)
-    for name, others in used.items():
+    for name, others in sources.items():
         for other in others:
             node_of[name].used[node_of[other]] += 1
     return sorted(dict.fromkeys(node_of.values()), key=lambda node: node.level)

@@ -23,7 +23,7 @@ from pinesy.display.report_parts import (
     data_table,
     degrees_chart,
     metric,
-    percent,
+    share_text,
     split_bar,
     surest_chart,
     suspicious_list,
@@ -92,13 +92,13 @@ def report_page(
     figures = [
         metric(
             "Right, where decided",
-            percent(right / decided) if decided else "–",
+            share_text(right / decided) if decided else "–",
             f"{right:,} of {count_text(decided, 'answer')}",
             chance_text(share_band(right, decided)) if decided else "",
         ),
         metric(
             "Decided",
-            percent(decided / report.samples),
+            share_text(decided / report.samples),
             f"{decided:,} of {count_text(report.samples, 'row')}",
             f"{open_rows} stay{'s' * (undecided == 1)} undecided" if undecided else "",
         ),
@@ -150,7 +150,7 @@ def audit_page(audit: Audit, suspicious: SuspiciousLabels, title: str) -> str:
     figures = [
         _suspicious_metric(suspicious.count, n),
         metric("Impossible labels", f"{impossible:,}", f"of {suspicious.count:,} suspicious"),
-        metric("Not suspicious", percent(others / n), f"{others:,} of {count_text(n, 'row')}"),
+        metric("Not suspicious", share_text(others / n), f"{others:,} of {count_text(n, 'row')}"),
     ]
     counts = split_bar(
         [
@@ -193,7 +193,9 @@ def _suspicious_metric(count: int, n: int) -> Markup:
 def _surest_metric(report: DecisionReport) -> Markup:
     half = max(1, round(0.5 * report.samples))
     right = int(report.ranking[:half].sum())
-    return metric("Right, of the surest half", percent(right / half), f"{right:,} of {half:,} rows")
+    return metric(
+        "Right, of the surest half", share_text(right / half), f"{right:,} of {half:,} rows"
+    )
 
 
 def _marked_row(report: CoverageReport) -> CoverageRow:
@@ -206,10 +208,10 @@ def _coverage_metric(report: CoverageReport) -> Markup:
     row = _marked_row(report)
     return metric(
         f"Covered, asked for {100 * row.level:g} %",
-        percent(row.observed),
+        share_text(row.observed),
         f"{row.covered:,} of {count_text(row.samples, 'row')}",
         chance_text((row.low, row.high)),
-        f"{percent(row.single)} get a single answer",
+        f"{share_text(row.single)} get a single answer",
     )
 
 

@@ -25,12 +25,12 @@ NARROW = 0.02
 MAX_CELLS = 12
 
 
-def percent(share: float) -> str:
+def share_text(share: float) -> str:
     """Return a share as text; only an exact one is 100 % or 0 %.
 
     Examples
     --------
-    >>> percent(0.79629), percent(1.0), percent(0.9999), percent(float("nan"))
+    >>> share_text(0.79629), share_text(1.0), share_text(0.9999), share_text(float("nan"))
     ('79.6 %', '100 %', '>99.9 %', '–')
     """
     if share != share:
@@ -67,7 +67,7 @@ def card(title: str, *content: str, note: str = "") -> Markup:
 
 def split_bar(parts: Iterable[tuple[str, int, str]]) -> Markup:
     """Return counts as one bar with its key; a part is its class, its count and its word."""
-    present = [(kind, count, f"{count:,} {word}") for kind, count, word in parts if count]
+    present = [(kind, count, f"{count:,} {noun}") for kind, count, noun in parts if count]
     bars = [tag("i", class_=kind, style=f"flex-grow:{count}") for kind, count, _ in present]
     key = [tag("span", tag("i", class_=kind), text) for kind, _, text in present]
     label = ", ".join(text for *_, text in present)
@@ -135,8 +135,8 @@ class Chart:
     def path(self, points: Sequence[Point], kind: str) -> Markup:
         """Return a line through points."""
         step = max(1, len(points) // MAX_POINTS)
-        chosen = [*points[:-1:step], points[-1]]
-        pairs = (f"{x:.2f} {y:.2f}" for x, y in (self._shares(*point) for point in chosen))
+        selected = [*points[:-1:step], points[-1]]
+        pairs = (f"{x:.2f} {y:.2f}" for x, y in (self._shares(*point) for point in selected))
         return tag("path", d=f"M{'L'.join(pairs)}", class_=kind)
 
     def dot(self, point: Point, kind: str = "") -> Markup:
@@ -190,24 +190,24 @@ def surest_chart(accuracies: npt.NDArray[np.float64], decided: int) -> Markup:
     """
     n = len(accuracies)
     points = [((i + 1) / n, float(a)) for i, a in enumerate(accuracies)]
-    seen = [point for point in points if point[0] >= min(0.05, decided / n)] or points
+    curve = [point for point in points if point[0] >= min(0.05, decided / n)] or points
     marked = points[max(decided, 1) - 1]
-    low = low_end(min(y for _, y in seen))
+    low = low_end(min(y for _, y in curve))
     chart = Chart(
-        f"Right, by share of rows, the surest first; {percent(marked[1])} where decided",
+        f"Right, by share of rows, the surest first; {share_text(marked[1])} where decided",
         "share of rows, the surest first", "right", (0.0, 1.0), (low, 1.0),
     )  # fmt: skip
     undecided = []
     if n - decided > 0.15 * n:
         style = f"{chart.place(decided / n, low)};right:0"
         undecided = [tag("i", class_="open", style=style)]
-    word = "decided" if decided < n else "all"
+    scope = "decided" if decided < n else "all"
     return chart.draw(
         chart.path([(marked[0], low), (marked[0], 1.0)], "line"),
-        chart.path(seen, "certain"),
+        chart.path(curve, "certain"),
         *undecided,
         chart.dot(marked, "chosen"),
-        chart.said(f"{word}: {percent(marked[1])}", marked),
+        chart.said(f"{scope}: {share_text(marked[1])}", marked),
     )
 
 
@@ -248,11 +248,11 @@ def agreement_chart(
         chart.path([(x, y) for x, y, _ in rows], "certain"),
     ]
     for index, (x, y, band) in enumerate(rows):
-        chosen = "chosen" * (index == marked)
-        marks.append(chart.path([(x, band[0]), (x, band[1])], chosen or "band"))
-        marks.append(chart.dot((x, y), chosen))
+        kind = "chosen" * (index == marked)
+        marks.append(chart.path([(x, band[0]), (x, band[1])], kind or "band"))
+        marks.append(chart.dot((x, y), kind))
     x, y, _ = rows[marked]
-    return chart.draw(*marks, chart.said(percent(y), (x, y)))
+    return chart.draw(*marks, chart.said(share_text(y), (x, y)))
 
 
 def confusion_table(values: Sequence[str], counts: npt.NDArray[np.int64]) -> Markup:

@@ -25,7 +25,7 @@ from pinesy.display.plots import (
     mark,
     plot_text,
 )
-from pinesy.display.report_parts import percent
+from pinesy.display.report_parts import share_text
 from pinesy.learning.audit import Audit
 from pinesy.learning.evaluate import DecisionReport
 from pinesy.learning.learning_arguments import show_group
@@ -42,7 +42,9 @@ def plot_parameters(result: LearnedCascade[Any], axes: Any) -> Any:
     rule_sets = [result.cascade[name] for name in result.sets]
     starts = np.cumsum([0, *map(len, rule_sets)])
     x = np.arange(1, starts[-1] + 1)
-    s, r = (np.concatenate([getattr(one, key) for one in rule_sets]) for key in ("s", "r"))
+    s, r = (
+        np.concatenate([getattr(rule_set, key) for rule_set in rule_sets]) for key in ("s", "r")
+    )
     axes.plot(x, s, "o", color=POSSIBLE, markerfacecolor="white", label="s")
     axes.plot(x, r, "o", color=CERTAIN, label="r")
     label = f"rules on {plot_text(rule_sets[0].output.name)}"
@@ -98,9 +100,9 @@ def plot_selective_accuracy(report: DecisionReport, axes: Any) -> Any:
     axes.plot(share, report.selective_accuracy, **CERTAIN_LINE)
     decided = max(1, round((1.0 - report.scores.undecided) * report.samples))
     right = float(report.selective_accuracy[decided - 1])
-    word = "decided" if decided < report.samples else "all"
+    scope = "decided" if decided < report.samples else "all"
     axes.set(xlim=(0, 1.02), ylim=(None, 1.02))
-    mark(axes, float(share[decided - 1]), right, f"{word}: {percent(right)}")
+    mark(axes, float(share[decided - 1]), right, f"{scope}: {share_text(right)}")
     title = "Right among the surest samples"
     return finish(axes, title, "share of the samples, the surest first", "right")
 
@@ -118,7 +120,7 @@ def plot_calibration(report: DecisionReport, axes: Any) -> Any:
     name = "the prediction" if scores.calibrated is None else plot_text(scores.calibrated)
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
     farthest = max(range(len(bins)), key=lambda i: abs(x[i] - y[i]))
-    mark(axes, x[farthest], y[farthest], f"farthest: {percent(y[farthest])}")
+    mark(axes, x[farthest], y[farthest], f"farthest: {share_text(y[farthest])}")
     return finish(axes, "Calibration", f"chance of {name}", "true")
 
 
@@ -164,7 +166,7 @@ def plot_coverage(report: CoverageReport, axes: Any) -> Any:
     axes.set_xticks(x, [f"{level:.4g}" for level in levels])
     axes.set_ylim(None, 1.02)
     lowest = int(np.argmin(observed - levels))
-    text = f"{percent(float(observed[lowest]))} at {levels[lowest]:g}"
+    text = f"{share_text(float(observed[lowest]))} at {levels[lowest]:g}"
     mark(axes, float(x[lowest]), float(observed[lowest]), text)
     return finish(axes, "Coverage", "level", "share of the samples", legend=True)
 
