@@ -280,13 +280,13 @@ def explained_sum_html(content: Mapping[str, Any]) -> str:
         for name, image in content["images"].items()
     )
     lines = [
-        f"<section>\n<h2>{escape(content['title'])}</h2>",
+        f'<section class="card">\n<h2>{escape(content["title"])}</h2>',
         f'<p class="digits">{images}</p>',
         f"<p>{escape(content['summary'])}</p>",
-        f"<pre>{escape(content['explanation'])}</pre>",
+        details("The full justification", tag("pre", content["explanation"])),
     ]
     if content["why_not"]:
-        lines.append(f"<h3>Why not the true digit</h3>\n<pre>{escape(content['why_not'])}</pre>")
+        lines.append(details("Why not the true digit", tag("pre", content["why_not"])))
     # An image may hold no script that runs, whoever wrote the file it is from.
     source = b64encode(content["picture"].encode()).decode("ascii")
     drawn = f'<img src="data:image/svg+xml;base64,{source}" alt="the explanation as a picture">'
