@@ -18,7 +18,10 @@ SMALL = """() => [...document.querySelectorAll('body *')]
 CONTRAST = """() => {
   const channel = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-  const colour = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const colour = (text) => {  // "rgb(12, 34, 56)" or "color(srgb 0.1 0.2 0.3)"
+    const scale = text.startsWith('color(') ? 255 : 1;
+    return (text.match(/[\\d.]+/g) ?? []).map((v, i) => (i < 3 ? scale : 1) * Number(v));
+  };
   const ground = (e) => {
     for (; e; e = e.parentElement) {
       const found = colour(getComputedStyle(e).backgroundColor);

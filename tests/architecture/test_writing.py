@@ -19,7 +19,6 @@ MAY_WRITE = re.compile(rf"\b({'|'.join({*WRITES, 'open'})}|os\.\w+)\(")
 ALLOWED = {
     ("src/pinesy/cli/app.py", "open"): "nothing in the place of closed streams",
     ("src/pinesy/model/archives.py", "write_bytes"): "members, in a scratch directory",
-    ("src/pinesy/display/plots.py", "savefig"): "into memory",
     ("reproduction/plots.py", "savefig"): "into memory",
     ("reproduction/guarantee_tables.py", "savefig"): "into such a stream",
 }

@@ -50,7 +50,7 @@ def test_what_to_look_at_first_comes_first_each_with_a_case(pinesy: Run, tmp_pat
     path.write_text(LOAN)
     result = pinesy("check", path)
     first, contradiction, gap, *others = result.stdout.split("\n\n")
-    assert first == "6 rules take 4 inputs to a risk, and the risk to a decision."
+    assert first == "6 rules take 4 inputs to risk, and risk to decision."
     assert contradiction.startswith("! Rules 1 and 3 can contradict each other: when debt is below")
     assert "rule 3  if job in {unemployed} then risk in {medium, high}" in contradiction
     assert "For example: debt 0.1, history good, income 90000, job unemployed." in contradiction

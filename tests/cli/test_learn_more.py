@@ -61,7 +61,7 @@ def test_step_by_step_is_as_good_as_at_once(
     pinesy("learn", weather.RULES, everything, "-o", whole, *COUNTS)
     assert not same(learned, whole)
     done = pinesy("learn", learned, second, "-o", learned, "--more", *TARGET)  # in its own place
-    assert done.stdout.startswith("1 rule sets learned from 40 samples")
+    assert done.stdout.startswith("1 rule set learned from 40 samples")
     done = pinesy("learn", learned, third, "-o", learned, "--more", *TARGET, "--batch", 7)
     assert (done.exit_code, done.stderr) == (0, "")
     assert same(learned, whole)

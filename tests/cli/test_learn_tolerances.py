@@ -103,7 +103,8 @@ def test_tolerances_found_on_validation_data(
     provenance = weather.notes(data, N) | {"validation": judged}
     library.save(found.result, tmp_path / "expected.json", provenance)
     assert weather.model(output) == weather.model(tmp_path / "expected.json")
-    assert done.stdout.startswith("tolerances: " + str(found).partition("(")[2].partition(")")[0])
+    assert done.stdout.startswith("2 rule sets learned from ")
+    assert "\n\n" + str(found).partition("(")[2].partition(")")[0] in done.stdout
     assert len(found.evaluations) > 1
 
 

@@ -100,7 +100,7 @@ def test_plots_page_and_json(report: DecisionReport) -> None:
     assert set(content["classes"]) == {"sick", "well"}
     assert report.plot(kind="calibration").get_title() == "Calibration"
     page = report_page(report, "patients")
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 2
     assert page.index(report.verdict[:20]) < page.index("<svg")
     with raises_saying(DataError, "'roc'", "calibration"):
         report.plot(kind="roc")  # type: ignore[arg-type]

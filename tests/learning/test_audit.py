@@ -332,8 +332,8 @@ def test_rows_are_plain_and_worst_first() -> None:
         "agrees": False,
         "rule": 1,
         "text": "iff rain in {yes} then grass in {wet}",
-        "reason": "wet is possible to 0.2, dry to 1, by rule 1, iff rain in {yes} then grass in "
-        "{wet}",
+        "reason": "wet is possible at 0.20 only, dry at 1, by rule 1, iff rain in {yes} then grass "
+        "in {wet}",
     }
     assert (rows[2]["suspicious"], rows[2]["rule"]) == (False, None)
     assert [json.loads(json.dumps(row)) for row in rows] == rows
@@ -389,7 +389,7 @@ def test_a_label_of_possibility_0_is_never_passed_over() -> None:
     assert repr(found).startswith("Audit(2 suspicious labels (2 impossible) in 4 samples; ")
     reasons = [row["reason"] for row in found.rows() if row["reason"]]
     assert (
-        reasons == ["yes is possible to 0, yes to 0, by rule 2, if y in {yes} then z in {no}"] * 2
+        reasons == ["yes is impossible, as all values, by rule 2, if y in {yes} then z in {no}"] * 2
     )
 
 
@@ -404,8 +404,8 @@ def test_suspicion_is_out_of_fold() -> None:
     assert (found.suspicion[:19] == 0.0).all()
     [worst] = found.rows(1)
     assert worst["label"] == "no"
-    assert "no is possible to" in worst["reason"]
-    assert "yes to 1, by rule 1" in worst["reason"]
+    assert "no is possible at 0.08 only" in worst["reason"]
+    assert "yes at 1, by rule 1" in worst["reason"]
     again = audit(rules, evidence, labels, method="counts", folds=4)
     assert (again.suspicion == found.suspicion).all()
     with raises_saying(DataError, "41 folds of 40 samples"):

@@ -131,7 +131,7 @@ def test_no_reliable_sample() -> None:
 
 def test_results_as_text() -> None:
     result = learn(RULES, X, Y, tolerance=0.75)
-    assert repr(result) == "LearningResult(1 rule sets learned from 4 samples)"
+    assert repr(result) == "LearningResult(1 rule set learned from 4 samples)"
     assert str(result).splitlines()[1:] == [
         "set    rules  tolerance  reliable  distance  largest s, r  largest nabla",
         "color  2      0.75       4 of 4    0         0             0",

@@ -12,17 +12,19 @@ from playwright.sync_api import Browser, Locator, Page
 from pinesy import problems
 from pinesy.calibration import calibrate, coverage
 from pinesy.cli import image_demo
-from pinesy.display.pages import report_page
-from pinesy.learning import evaluate
+from pinesy.display.pages import audit_page, report_page
+from pinesy.display.report_rows import suspicious_labels
+from pinesy.learning import audit, evaluate
+from pinesy.samples import read_samples
+from screen_checks import SCREENS, problems_of
 
 images = pytest.importorskip("PIL.Image")
-pytest.importorskip("matplotlib")
 Pixels = npt.NDArray[np.float64]
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the address of a report on ten classes, with coverage."""
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the addresses of a report on ten classes, with coverage, and of an audit."""
     rng = np.random.default_rng(0)
     digits = rng.integers(0, 10, (300, 2))
     read = np.where(rng.random(digits.shape) < 0.1, rng.integers(0, 10, digits.shape), digits)
@@ -33,9 +35,23 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     found = evaluate(rules, new, {"y_1": second})
     calibrated = calibrate(rules, known, {"y_1": first})
     covered = coverage(calibrated, new, {"y_1": second}, [0.6, 0.8, 0.9])
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(report_page(found, "a_rather_long_name_of_rules.rules on x", covered.html()))
-    return path.as_uri()
+    directory = tmp_path_factory.mktemp("report")
+    lines = ["id,a_1,a_2,y_1", *(f"r{i},{a},{b},{y}" for i, ((a, b), y) in enumerate(
+        zip(read[HALVES[1]].tolist(), second, strict=True)))]  # fmt: skip
+    (directory / "rows.csv").write_text("\n".join(lines))
+    [batch] = read_samples(
+        directory / "rows.csv", rules.inputs, targets=[rules["y_1"].output], ids=["id"]
+    )
+    audited = audit(rules, new, {"y_1": second}, method="given")
+    labels = suspicious_labels(audited, batch, rules.inputs)
+    title = "a_rather_long_name_of_rules.rules on x"
+    texts = {
+        "report": report_page(found, title, covered, labels),
+        "audit": audit_page(audited, labels, title),
+    }
+    for name, text in texts.items():
+        (directory / f"{name}.html").write_text(text)
+    return {name: (directory / f"{name}.html").as_uri() for name in texts}
 
 
 HALVES = slice(150), slice(150, None)
@@ -58,32 +74,42 @@ def luminances(part: Page | Locator) -> Pixels:
     return np.asarray(linear @ [0.2126, 0.7152, 0.0722])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_has_room_for_a_report(chromium: Browser, report: str, scheme: str) -> None:
-    page = opened(chromium, report, scheme, 390)
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+@pytest.mark.parametrize(("width", "theme"), SCREENS)
+@pytest.mark.parametrize("name", ["report", "audit"])
+def test_reports_fit_every_screen(
+    chromium: Browser, pages: dict[str, str], name: str, width: int, theme: str
+) -> None:
+    page = opened(chromium, pages[name], theme, width)
+    page.locator("details").first.evaluate_all("parts => parts.map((part) => part.open = true)")
+    assert problems_of(page) == []
     page.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_is_written_in_plots_can_be_read(chromium: Browser, report: str, scheme: str) -> None:
-    page = opened(chromium, report, scheme, 1400)
-    ground = np.median(luminances(page.locator("h1")))
-    plots = page.locator("svg").all()
-    assert len(plots) == 3
-    for plot in plots:
-        shown, frame = luminances(plot), plot.bounding_box()
-        assert frame is not None
-        assert np.median(shown) == pytest.approx(ground, abs=0.01)
-        for text in plot.locator("text").all():
-            box = text.bounding_box()
-            assert box is not None
-            left, top = 3 * (box["x"] - frame["x"]), 3 * (box["y"] - frame["y"])
-            part = shown[
-                int(top) : int(top + 3 * box["height"]), int(left) : int(left + 3 * box["width"])
-            ]
-            contrast = (part.max() + 0.05) / (part.min() + 0.05)
-            assert contrast >= 4.5, (text.text_content(), contrast)
+def test_checks_see_what_is_wrong(chromium: Browser, pages: dict[str, str]) -> None:
+    page = opened(chromium, pages["report"], "light", 390)
+    page.add_style_tag(
+        content=".chart{font-size:9px}.metric{min-width:900px}.note{color:#ccc!important}"
+    )
+    problems = " ".join(problems_of(page))
+    assert "sideways" in problems
+    assert "small: share of rows" in problems
+    assert "contrast" in problems
+    page.context.close()
+
+
+def test_a_report_begins_with_figures(chromium: Browser, pages: dict[str, str]) -> None:
+    page = opened(chromium, pages["report"], "light", 1400)
+    labels = page.locator(".metric .label").all_text_contents()
+    assert labels == [
+        "Right, where decided", "Decided", "Covered, asked for 90 %", "Suspicious labels",
+    ]  # fmt: skip
+    tops = [
+        page.locator(part).first.evaluate("part => part.getBoundingClientRect().top")
+        for part in (".metrics", ".chart", ".split", ".confusion, table", ".suspects")
+    ]
+    assert tops == sorted(tops)
+    for chart in page.locator(".chart").all():
+        assert chart.locator("i.chosen").count() == 1  # the one orange mark
     page.context.close()
 
 

@@ -153,5 +153,5 @@ def test_findings_have_titles_and_numbers_through_the_rule_base() -> None:
     clash, gap, *_ = rules.check().findings
     assert clash.text == "Rules 2 and 3 can contradict each other: when state of the sky is dark."
     assert gap.text == "No rule decides on coat when state of the sky is clear."
-    assert rules.check().overview == "3 rules take 1 input to a coat and the walk."
+    assert rules.check().overview == "3 rules take 1 input to coat and the walk."
     assert rules.check({"x": ["clear", "dark"]}).findings[0].rules == (2, 3)

@@ -1,12 +1,10 @@
 """The command ``pinesy audit``."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 import pinesy
 from pinesy.calibration import CalibratedRules
@@ -14,21 +12,23 @@ from pinesy.cli import options
 from pinesy.cli.output import (
     WRITERS,
     ResultRow,
-    Screen,
-    TableWriter,
     open_output,
     plain,
+    put_text,
+    say,
+    say_wrapped,
     shortened_note,
     writer_of,
 )
 from pinesy.cli.training_files import TrainingFiles
+from pinesy.display.pages import audit_page
+from pinesy.display.report_rows import suspicious_labels
 from pinesy.learning import Audit, LearnedRules
 from pinesy.learning.audit import Judged, unused_inputs
 from pinesy.model.storage import load, load_rules
 from pinesy.samples import Batch, columns_of
 from pinesy.verdicts import short_degree
 
-COLUMNS = ("sample", "suspicion", "attribute", "label", "more possible", "why")
 JudgedBy = Annotated[
     Judged | None,
     typer.Option(
@@ -64,14 +64,14 @@ def audit(
     own on noisy data, --method counts learns their parameters, out of fold.
 
     The suspicious labels are printed; -o writes all samples, worst first, to a
-    .csv, .json or .jsonl file, with columns --id.
+    .csv, .json or .jsonl file, with columns --id, or a report to an .html file.
 
     [bold]Examples[/bold]
       pinesy audit examples/weather.rules examples/weather_train.jsonl
       pinesy audit model.json train.csv --id patient --limit 50 -o audit.csv
       pinesy audit flu.rules patients.csv --method counts
     """
-    options.check_output_file(output, list(WRITERS), [rules, data])
+    options.check_output_file(output, [*WRITERS, ".html"], [rules, data])
     cascade = load_rules(rules)
     files = TrainingFiles(cascade, file_options, unused_inputs(cascade))
     samples = files.read(data)
@@ -89,22 +89,27 @@ def audit(
         folds=folds,
     )
     _print(result, samples, limit)
-    if output is not None:
+    if output is None:
+        return
+    if output.suffix == ".html":
+        suspicious = suspicious_labels(result, samples, cascade.inputs)
+        put_text(output, audit_page(result, suspicious, f"{rules.name} on {data.name}"))
+    else:
         with open_output(output) as stream:
             writer_of(output.suffix, formulas)(stream, _rows(result, samples))
 
 
 def _print(result: Audit, samples: Batch, limit: int) -> None:
     """Print the suspicious labels, with the rules that speak against them."""
-    screen = Screen()
-    screen.print(Text(plain(repr(result))), soft_wrap=True)
+    say_wrapped(plain(repr(result)))
     count = int(result.suspicious.sum())
     rows = list(_rows(result, samples, min(limit, count)))
-    if not rows:
-        return
-    TableWriter(COLUMNS, sections=False, fit=True)(sys.stdout, rows)
-    if count > len(rows):
-        screen.print(shortened_note(count - len(rows), "sample", f"--limit {count}"))
+    for row in rows:
+        say()
+        for sentence in row.sentences():
+            say_wrapped(sentence, indent=2)
+    if rows and count > len(rows):
+        say(shortened_note(count - len(rows), "sample", f"--limit {count}"))
 
 
 def _rows(result: Audit, samples: Batch, limit: int | None = None) -> Iterator["AuditRow"]:
@@ -126,9 +131,10 @@ class AuditRow(ResultRow):
         """Return all columns of the audit."""
         return self.content
 
-    def lines(self) -> Iterator[tuple[str, ...]]:
-        """Yield one line."""
+    def sentences(self) -> tuple[str, str]:
+        """Return the label beside the value that is more possible, and why."""
         row = self.content
-        name = ", ".join(map(str, self.ids.values())) or f"{row['sample']:,}"
+        name = ", ".join(map(str, self.ids.values())) or f"sample {row['sample']:,}"
         suspicion = short_degree(row["suspicion"])
-        yield name, suspicion, row["set"], row["label"], row["best"], row["reason"]
+        label = f"{row['set']} is {row['label']}; {row['best']} is more possible"
+        return f"{name}: {label}, by {suspicion}", f"  {row['reason']}"

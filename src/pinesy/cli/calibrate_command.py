@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 import typer
 
 import pinesy
+from pinesy._common.reports import count_text
 from pinesy._common.validation import listed
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.cli import options
-from pinesy.cli.output import say
+from pinesy.cli.output import say, say_lines
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
@@ -116,7 +117,11 @@ def calibrate(
         calibrated = replace(calibrated, probabilities=file_options.transform.replace("-", "_"))
     pinesy.save(calibrated, output)
     n = calibrated.transform.n
-    say(f"{calibrated.guarantee}\nThe highest level is {n / (n + 1):.6g}.\nwritten to {output}")
+    say_lines(
+        f"Calibrated on {count_text(n, 'sample')}: the highest level is {n / (n + 1):.6g}.\n"
+        f"{calibrated.guarantee}"
+    )
+    say(f"written to {output}")
 
 
 def _truth(

@@ -10,9 +10,10 @@ import typer
 import pinesy
 from pinesy.calibration import CalibratedAnswers, coverage
 from pinesy.cli import options
-from pinesy.cli.output import plain, put_text, say
+from pinesy.cli.output import WIDTH, put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.display.pages import report_page
+from pinesy.display.report_rows import suspicious_labels
 from pinesy.learning.audit import induced_output, unused_inputs
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
@@ -97,12 +98,12 @@ def evaluate(
     if semantics:
         compared = map(as_semantics, SEMANTICS if "all" in semantics else semantics)
         p = options.input_probabilities(cascade.inputs, inputs)
-        say(compare_semantics(cascade, p, samples.targets, semantics=compared))
+        say(compare_semantics(cascade, p, samples.targets, semantics=compared).text(WIDTH))
         return
     is_induced = induced_output(cascade) is not None
     evidence: Any = columns_of(samples, files.inputs) if is_induced else inputs
     report = pinesy.evaluate(cascade, evidence, samples.targets)
-    say(plain(report))
+    say(report.text(WIDTH))
     covered = None
     if calibrated is not None:
         targets = samples.targets
@@ -110,12 +111,16 @@ def evaluate(
             targets = {name: t for name, t in targets.items() if name in calibrated.outputs}
         groups = None if group is None else [str(name) for name in samples.ids[group]]
         covered = coverage(calibrated, inputs, targets, level or [], groups=groups)
-        say(f"\n{covered}")
+        say(f"\n{covered.text(WIDTH)}")
     if output is None:
         return
     if output.suffix == ".html":
         title = f"{rules.name} on {data.name}"
-        text = report_page(report, title, "" if covered is None else covered.html())
+        audited = pinesy.audit(
+            cascade, columns_of(samples, files.inputs), samples.targets, method="given"
+        )
+        suspicious = suspicious_labels(audited, samples, cascade.inputs)
+        text = report_page(report, title, covered, suspicious)
     else:
         content = report.to_dict()
         if covered is not None:

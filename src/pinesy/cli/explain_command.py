@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from pinesy import explanations
-from pinesy._common.reports import count_text
+from pinesy._common.reports import count_text, wrap_lines
 from pinesy._common.validation import MOST_NAMES, printable
 from pinesy.cli import options
-from pinesy.cli.output import put_text, verdict_block
+from pinesy.cli.output import WIDTH, put_text, verdict_block
 from pinesy.exceptions import DataError
 from pinesy.explanations.decision import only_output
 from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
@@ -188,10 +188,14 @@ def explain(
         is_full = full or everything or any(o is not None for o in (value, depth, limit))
         parts = [verdict_block(decided)]
         if is_full:
-            parts += [explanation.text(limit=max_shown)] if calibrated else [report.justification()]
+            parts += (
+                [explanation.explanation.justification(depth=depth, limit=max_shown)]
+                if calibrated
+                else [report.justification()]
+            )
         if answer is not None:
             parts.append(str(answer) if calibrated else report.why_not_text())
-        text = "\n\n".join(parts)
+        text = wrap_lines("\n\n".join(parts), WIDTH)
     put_text(output, printable(f"{text}\n"))
 
 

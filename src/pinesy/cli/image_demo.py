@@ -15,8 +15,9 @@ from pinesy._common.files import atomic_text
 from pinesy._common.names import column_slices
 from pinesy.cli.output import rich_table, verdict_block
 from pinesy.display.cards import explained_verdict, panel, verdict_card
-from pinesy.display.markup import html_table, join_markup, tag
+from pinesy.display.markup import tag
 from pinesy.display.pages import html_page
+from pinesy.display.report_parts import card, data_table
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import ExplainedSum
 
@@ -34,9 +35,8 @@ INK = " .:-=+*#%@"
 COLUMNS = ("problem", "samples", "right", "if all digits must be right")
 TITLE = "pinesy: a network reads digits, rules reason about them"
 STYLE = """
-.scroll img { width: 100%; min-width: 48rem; }
+.report .scroll img { max-width: none; }
 .digits img { width: 4.5rem; height: 4.5rem; image-rendering: pixelated; margin-right: .4rem; }
-pre { white-space: pre-wrap; }
 """
 
 Images = npt.NDArray[np.uint8]
@@ -198,10 +198,10 @@ def _html(facts: Iterable[str], rows: Iterable[Sequence[str]], sums: Iterable[Ex
     """Return the HTML page: a verdict, facts, the table of results, and explained sums."""
     sums = list(sums)
     first = [panel(verdict_card(explained_verdict(sums[0].explanation)))] if sums else []
-    paragraphs = join_markup(tag("p", fact) for fact in facts)
-    results = tag("h2", "Images that were never seen") + html_table(COLUMNS, rows)
+    paragraphs = [tag("p", fact) for fact in facts]
+    results = card("Images that were never seen", data_table(COLUMNS, rows), *paragraphs)
     return html_page(
         TITLE,
-        "\n".join([*first, paragraphs, results, *(explained.to_html() for explained in sums)]),
+        "\n".join([*first, results, *(explained.to_html() for explained in sums)]),
         STYLE,
     )

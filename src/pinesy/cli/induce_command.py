@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 import pinesy
+from pinesy._common.reports import text_table
 from pinesy.cli import options
-from pinesy.cli.output import say
+from pinesy.cli.output import WIDTH, say, say_lines
 from pinesy.cli.show_command import CARD_ROWS
 from pinesy.exceptions import DataError
+from pinesy.induction.score_card import HEAD
 from pinesy.samples import read_table
 
 Target = Annotated[str, typer.Option(metavar="NAME", help="The column that the rules predict.")]
@@ -91,8 +93,11 @@ def induce(
     )
     pinesy.save(rules, output)
     card = rules.card
-    text = f"{card}\n" if len(card.lines) <= CARD_ROWS else ""
-    say(f"{text}{card.summary}\nwritten to {output}")
+    say_lines(f"{card.summary[0].upper()}{card.summary[1:]}.")
+    if len(card.lines) <= CARD_ROWS:
+        say(f"\n{text_table([HEAD, *card.rows()], WIDTH)}")
+        say_lines(f"{card.leads_text}\n")
+    say(f"written to {output}")
 
 
 def _directions(texts: Sequence[str]) -> dict[str, int]:

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal, NoReturn, cast
 import typer
 
 import pinesy
+from pinesy._common.reports import TableReport
 from pinesy._common.validation import listed
 from pinesy.cli import options
-from pinesy.cli.output import plain, say
+from pinesy.cli.output import WIDTH, say, say_lines
 from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
 from pinesy.learning import (
@@ -138,8 +139,9 @@ def learn(
     files = TrainingFiles(model.cascade if model else load_rules(rules), file_options)
     notes = provenance(rules, file_options.transform, model)
     fingerprint = files.fingerprint(data)
+    reports: list[TableReport] = []
     if compare or (compare is None and method != "exact"):
-        say(f"{plain(compare_methods(files.cascade, *files.pair(data), fixed=constant))}\n")
+        reports.append(compare_methods(files.cascade, *files.pair(data), fixed=constant))
     result: LearningResult | ParameterEstimate
     if model:
         transform = model.provenance.get("transform", file_options.transform)
@@ -157,7 +159,7 @@ def learn(
             groups=group or None,
             fixed=constant,
         )
-        say(f"tolerances: {plain(searched)}\n")
+        reports.append(searched)
         result = searched.result
         notes["validation"] = files.fingerprint(validation) | {"metric": searched.metric}
     elif method == "gradient":
@@ -175,8 +177,12 @@ def learn(
     notes["data"].append(fingerprint | {"samples": result.samples - before})
     pinesy.save(result, output, notes)
     others = [s.output.name for s in result.cascade.order if s.output.name not in result.sets]
-    note = f"not learned, so as before: {listed(others)}\n" if others else ""
-    say(f"{plain(result)}\n{note}written to {output}")
+    say(result.text(WIDTH))
+    if others:
+        say_lines(f"not learned, so as before: {listed(others)}")
+    say(f"written to {output}")
+    for report in reports:
+        say(f"\n{report.text(WIDTH)}")
 
 
 def read_tolerances(texts: Sequence[str]) -> Any:

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from pinesy._common.console import progress
 from pinesy._common.files import atomic_text, wrap_read_errors
-from pinesy._common.reports import count_text
+from pinesy._common.reports import count_text, wrap_lines
 from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
 from pinesy.verdicts import Verdict
@@ -56,6 +56,11 @@ class Screen(Console):
 def say(text: object = "") -> None:
     """Print a line, with escaped control characters."""
     typer.echo(printable(str(text)))
+
+
+def say_lines(text: str) -> None:
+    """Print a text; lines of more than `WIDTH` characters are wrapped."""
+    typer.echo(wrap_lines(printable(text), WIDTH))
 
 
 def say_wrapped(text: str, *, before: bool = False, indent: int = 0) -> None:

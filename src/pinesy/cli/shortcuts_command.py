@@ -10,7 +10,7 @@ import pinesy
 from pinesy._common.names import column_slices
 from pinesy._common.validation import printable_json
 from pinesy.cli import options
-from pinesy.cli.output import say
+from pinesy.cli.output import say, say_lines
 from pinesy.exceptions import DataError
 from pinesy.model.storage import load_rules
 from pinesy.rules.attributes import Attribute
@@ -74,7 +74,7 @@ def shortcuts(
     if form == "json":
         say(printable_json(remappings.to_dict(), indent=1, default=str))
     else:
-        say(str(remappings))
+        say_lines(str(remappings))
 
 
 def _values(batch: Batch, attribute: Attribute, columns: slice) -> list[Any]:

@@ -1,5 +1,6 @@
 """The command ``pinesy show``."""
 
+import textwrap
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,8 +11,16 @@ from rich.text import Text
 
 from pinesy._common.reports import count_text
 from pinesy.cli import options
-from pinesy.cli.output import Screen, Shortening, rich_table, shortened_note, six_digits
+from pinesy.cli.output import (
+    WIDTH,
+    Screen,
+    Shortening,
+    rich_table,
+    shortened_note,
+    six_digits,
+)
 from pinesy.display.cascade_picture import roles_of
+from pinesy.display.finding_text import overview_text
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import HEAD, ScoreCard
 from pinesy.model.storage import load_rules
@@ -85,15 +94,17 @@ class RuleBasePrinter(Shortening):
     everything: bool = False
 
     def summary(self, cascade: Cascade) -> None:
-        """Print one line with the sizes of the rule base."""
-        rules = sum(map(len, cascade.rule_sets))
-        names = [self._names([a.name for a in part]) for part in (cascade.inputs, cascade.outputs)]
-        sizes = f"{count_text(len(cascade.rule_sets), 'rule set')}, {count_text(rules, 'rule')}"
-        self._line(f"{sizes}: {names[0]} -> {names[1]}")
+        """Print a sentence on what the rules take to what, and the names."""
+        n_rules = sum(map(len, cascade.rule_sets))
+        outputs = cascade.outputs
+        between = [s.output for s in cascade.order if s.output not in outputs]
+        self._line(overview_text(n_rules, cascade.inputs, between, outputs))
+        for head, part in (("inputs", cascade.inputs), ("answers", outputs)):
+            self._line(f"{head:<9}{self._names([a.name for a in part])}", 9)
 
     def card(self, card: ScoreCard) -> None:
         """Print a score card."""
-        self._line(card.summary)
+        self._line(f"{card.summary[0].upper()}{card.summary[1:]}.")
         first_rows, n_left = self.first(card.rows(), CARD_ROWS)
         self.console.print(rich_table(list(HEAD), first_rows, ["points", "if not known", "rows"]))
         self._note(n_left, "line")
@@ -144,7 +155,7 @@ class RuleBasePrinter(Shortening):
         first_rules, n_left = self.first(rule_set.rules, RULES)
         width = len(str(max(numbers[: len(first_rules)])))
         for number, rule in zip(numbers, first_rules, strict=False):
-            self._line(f"{number:>{width}}  {self.text(str(rule), TEXT)}")
+            self._line(f"{number:>{width}}  {self.text(str(rule), TEXT)}", width + 2)
         self._note(n_left, "rule")
 
     def partition(self, rule_set: RuleSet) -> None:
@@ -173,16 +184,24 @@ class RuleBasePrinter(Shortening):
         self._line(
             f"matrix M: {count_text(len(rows), 'row')} (cells), {columns} (lambda_1, rho_1, ...)"
         )
-        self._line(show_matrix([self.first(row, NUMBERS)[0] for row in first_rows], note))
+        matrix_text = show_matrix([self.first(row, NUMBERS)[0] for row in first_rows], note)
+        self.console.print(Text(matrix_text), soft_wrap=True)
         self._note(n_left, "row")
 
     def _note(self, count: int, noun: str, option: str = "--all") -> None:
         if count:
             self.console.print(shortened_note(count, noun, option))
 
-    def _line(self, text: str) -> None:
-        """Print text as it is: no markup, and no line breaks that it does not have."""
-        self.console.print(Text(text), soft_wrap=True)
+    def _line(self, text: str, indent: int = 0) -> None:
+        """Print text without markup; where it is long, with lines that are indented."""
+        wrapped = textwrap.wrap(
+            text,
+            WIDTH,
+            subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        self.console.print(Text("\n".join(wrapped)), soft_wrap=True)
 
     def _title(self, text: str) -> None:
         self.console.print()

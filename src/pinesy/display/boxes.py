@@ -2,8 +2,10 @@
 
 A picture is laid out from left to right, in columns: a box stands in a column to the right of all
 its parents, beside the middle of its children, and no two boxes overlap; each is as large as its
-content. A picture has no background: boxes are light with dark text, and all other text is grey, so
-that it can be read on a dark page, too. It has no style sheet, which would change the page around
+content. Lines run between the columns only; one that skips a column has a
+lane of its own there, so that none passes behind a box. A picture has no background: boxes are
+light with dark text, and all other text is grey, so that it can be read on a dark page, too.
+Colours are those of the design's tokens. It has no style sheet, which would change the page around
 it.
 """
 
@@ -16,10 +18,18 @@ from html import escape
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeVar
 
-from pinesy.display.markup import GREY, Markup, without_controls
+from pinesy.display.markup import (
+    CERTAIN,
+    DECIDES,
+    GREY,
+    POSSIBLE,
+    POSSIBLE_FILL,
+    Markup,
+    without_controls,
+)
 
 BoxKind = Literal[
-    "result", "value", "rival", "possible", "certain", "note", "more", "input", "hidden"
+    "result", "value", "rival", "possible", "certain", "note", "more", "input", "hidden", "lane"
 ]
 K = TypeVar("K", bound=Hashable)
 
@@ -37,33 +47,44 @@ LEADING = 1.35
 #: The maximum width of a text, and the maximum number of lines of a heading and of other texts.
 WIDTH, HEADING_LINES, TEXT_LINES = 215.0, 3, 4
 #: Bars: the maximum width of a name, the widths of a bar of degree 1 and of the number, the height.
-NAME, LONGEST, DEGREE, BAR_LINE = 142.0, 60.0, 48.0, 15.0
+NAME, LONGEST, DEGREE, BAR_LINE = 142.0, 60.0, 48.0, 17.0
 #: The side of an image.
 IMAGE = 64.0
+#: The height of a lane, in which a line crosses a column.
+LANE = 6.0
 #: The margin around the picture.
 MARGIN = 16.0
 FAMILY = "system-ui, 'DejaVu Sans', Verdana, Arial, sans-serif"
-#: Fill and edge of each kind of box.
+#: Fill, edge and its width of each kind of box: orange is the one thing to see, light blue and
+#: outlined is possible, dark blue and thick is certain.
 COLOURS = {
-    "result": ("#e4f1e4", "#2e6b34"),
-    "value": ("#f5f5f2", "#444444"),
-    "rival": ("#f5f5f2", "#777777"),
-    "possible": ("#e7f0fa", "#2563a8"),
-    "certain": ("#fdf0e2", "#b4540a"),
-    "note": ("#f9f9f9", "#999999"),
-    "more": ("#f9f9f9", "#999999"),
-    "input": ("#fffdf0", "#8a6d00"),
+    "result": ("#fff0df", DECIDES, 2.5),
+    "value": ("#ffffff", "#848e9b", 1.0),
+    "rival": ("#ffffff", "#6e6a5e", 1.0),
+    "possible": (POSSIBLE_FILL, POSSIBLE, 1.0),
+    "certain": ("#ffffff", CERTAIN, 2.5),
+    "note": ("#f3f1ec", "#6e6a5e", 1.0),
+    "more": ("#f3f1ec", "#6e6a5e", 1.0),
+    "input": ("#ffffff", "#848e9b", 1.0),
 }
-#: Kinds of boxes that give their edge colour to the lines from and to them.
-COLOURED = ("possible", "certain", "rival", "more", "note")
-DASHES = dict.fromkeys(("rival", "more"), ' stroke-dasharray="5 3"')
+#: Lines to these kinds of boxes: colour, width and dashes; other lines are grey.
+LINES = {
+    "possible": (POSSIBLE, 1.5, "6 4"),
+    "certain": (CERTAIN, 2.0, ""),
+    "rival": (GREY, 1.5, "2 3"),
+    "more": (GREY, 1.5, "2 3"),
+}
+#: The tokens of what is outside of boxes: a page that defines them may be dark.
+TOKENS = {POSSIBLE: "--pn-possible", CERTAIN: "--pn-certain", GREY: "--pn-quiet"}
+#: Kinds of boxes with a dashed edge.
+DASHED = ("rival", "more")
 
 
 class Font(NamedTuple):
     """The size of letters, their colour, and whether they are bold."""
 
     size: float
-    colour: str = "#444444"
+    colour: str = "#151a21"
     bold: bool = False
 
     @property
@@ -72,8 +93,8 @@ class Font(NamedTuple):
         return self.size * 1.125 if self.bold else self.size
 
 
-HEADING, PLAIN, MARKED = Font(12.0, "#1b1b1b", bold=True), Font(11.0), Font(11.0, bold=True)
-LEGEND = Font(11.0, GREY)
+HEADING, PLAIN, MARKED = Font(13.0, bold=True), Font(12.0), Font(12.0, bold=True)
+LEGEND = Font(12.0, GREY)
 
 
 class DegreeBar(NamedTuple):
@@ -94,7 +115,8 @@ class Box:
     kind : ``"result"``; ``"value"`` and ``"rival"``: inferred values; ``"possible"`` and
         ``"certain"``: a rule whose premise sets the degree of a value; ``"note"``: a parameter or
         a remark; ``"more"``: something is omitted; ``"input"``: a perceived attribute;
-        ``"hidden"``: not drawn, it only has children
+        ``"hidden"``: not drawn, it only has children; ``"lane"``: where a line crosses a column,
+        its heading is the kind of the box that the line comes from
     heading, texts : the content
     tooltip : the complete text, where the box may show less
     children : the boxes that lines lead to
@@ -125,7 +147,8 @@ class TextLine(NamedTuple):
 class PlacedBox:
     """A box with its position, size and content; the content is relative to its padding.
 
-    Bars begin at `bars_left` and `bars_top`, one each `BAR_LINE`; the image at `bars_top`.
+    `left` and `right` are the edges of its column. Bars begin at `bars_left` and `bars_top`, one
+    each `BAR_LINE`; the image at `bars_top`.
     """
 
     box: Box
@@ -133,6 +156,8 @@ class PlacedBox:
     y: float = 0.0
     width: float = 0.0
     height: float = 0.0
+    left: float = 0.0
+    right: float = 0.0
     lines: list[TextLine] = field(default_factory=list)
     bars_left: float = 0.0
     bars_top: float = 0.0
@@ -151,7 +176,7 @@ def drawing(
     root : the box from which lines lead to all others
     title, description : texts for screen readers
     legend : lines below the boxes
-    mirrored : whether the root is on the right, and not on the left
+    mirrored : whether the root is on the right, and all inputs on the left
     """
     placed = lay_out(root, mirrored)
     leading = 1.5 * LEGEND.size
@@ -168,6 +193,8 @@ def drawing(
         *(_line_svg(layout, placed[c]) for layout in placed.values() for c in layout.box.children),
     ]
     for layout in placed.values():
+        if layout.box.kind == "lane":
+            continue
         parts = "".join(_box_svg(layout))
         lines.append(f'<g transform="translate({layout.x:.1f} {layout.y:.1f})">{parts}</g></g>')
     lines.append("</g>")
@@ -177,30 +204,44 @@ def drawing(
 
 
 def _line_svg(start: PlacedBox, target: PlacedBox) -> str:
-    """Return the line between the edges of two boxes that face each other."""
+    """Return the line between the edges of two boxes that face each other.
+
+    It bends between the columns; beside narrower boxes of a column it is straight.
+    """
     y, to = start.y + start.height / 2, target.y + target.height / 2
-    x, end = start.x, target.x + target.width
-    if target.x > start.x:
-        x, end = start.x + start.width, target.x
-    bend = max(-3 * GAPS[0], min((end - x) / 2, 3 * GAPS[0]))
-    bends = f"{x + bend:.1f} {y:.1f} {end - bend:.1f} {to:.1f}"
-    path = f"M{x:.1f} {y:.1f}C{bends} {end:.1f} {to:.1f}"
-    kind = target.box.kind if target.box.kind in COLOURED else start.box.kind
-    colour = COLOURS[kind][1] if kind in COLOURED else GREY
-    look = f'stroke="{colour}" stroke-width="1.5"{DASHES.get(target.box.kind, "")}'
-    return f'<path d="{path}" fill="none" {look}/>'
+    x, out, into, end = start.x, start.left, target.right, target.x + target.width
+    if target.left > start.left:
+        x, out, into, end = start.x + start.width, start.right, target.left, target.x
+    bend = (into - out) / 2
+    curve = f"C{out + bend:.1f} {y:.1f} {into - bend:.1f} {to:.1f} {into:.1f} {to:.1f}"
+    path = f"M{x:.1f} {y:.1f}H{out:.1f}{curve}H{end:.1f}"
+    target_kind = _line_target(target.box).kind
+    start_kind = start.box.heading if start.box.kind == "lane" else start.box.kind
+    kind = target_kind if target_kind in LINES else start_kind
+    colour, width, dashes = LINES.get(kind, (GREY, 1.5, ""))
+    dash = f' stroke-dasharray="{dashes}"' if dashes else ""
+    look = f'stroke="{colour}" style="stroke:var({TOKENS[colour]},{colour})"'
+    return f'<path d="{path}" fill="none" {look} stroke-width="{width:g}"{dash}/>'
+
+
+def _line_target(box: Box) -> Box:
+    """Return the box that a line leads to, also through lanes."""
+    while box.kind == "lane":
+        [box] = box.children
+    return box
 
 
 def _box_svg(layout: PlacedBox) -> Iterator[str]:
     """Yield the frame of a box, its texts, bars and image."""
     box = layout.box
-    fill, edge = COLOURS[box.kind]
+    fill, edge, width = COLOURS[box.kind]
+    dash = ' stroke-dasharray="5 3"' * (box.kind in DASHED)
     corner = 10 if box.kind in ("possible", "certain", "note") else 3
     yield (
         f"<title>{escape(box.tooltip or box.heading)}</title>"
         f'<rect width="{layout.width:.1f}" height="{layout.height:.1f}" rx="{corner}" '
-        f'fill="{fill}" stroke="{edge}" stroke-width="{2 if box.kind == "result" else 1}"'
-        f'{DASHES.get(box.kind, "")}/><g transform="translate({PAD:g} {PAD:g})">'
+        f'fill="{fill}" stroke="{edge}" stroke-width="{width:g}"{dash}/>'
+        f'<g transform="translate({PAD:g} {PAD:g})">'
     )
     yield from map(_text_svg, layout.lines)
     for index, bar in enumerate(box.bars):
@@ -208,7 +249,8 @@ def _box_svg(layout: PlacedBox) -> Iterator[str]:
         yield (
             f'<rect x="{layout.bars_left:.1f}" y="{y:.1f}" '
             f'width="{max(1.0, LONGEST * bar.degree):.1f}" height="{BAR_LINE - 5.0:g}" '
-            f'fill="{"#8a6d00" if bar.marked else "#c9c2a3"}"/>'
+            f'fill="{CERTAIN if bar.marked else POSSIBLE_FILL}" '
+            f'stroke="{CERTAIN if bar.marked else POSSIBLE}"/>'
         )
     if box.image:
         yield (
@@ -221,6 +263,8 @@ def _box_svg(layout: PlacedBox) -> Iterator[str]:
 def _text_svg(line: TextLine) -> str:
     font = line.font
     look = f'font-size="{font.size:g}" fill="{font.colour}"' + ' font-weight="bold"' * font.bold
+    if font.colour in TOKENS:
+        look += f' style="fill:var({TOKENS[font.colour]},{font.colour})"'
     return f'<text x="{line.x:.1f}" y="{line.y:.1f}" {look}>{escape(line.text)}</text>'
 
 
@@ -230,27 +274,63 @@ def _text_svg(line: TextLine) -> str:
 def lay_out(root: Box, mirrored: bool) -> dict[Box, PlacedBox]:
     """Return the layout of a box and of all its descendants, nearest first, without hidden ones.
 
-    `mirrored` pictures have the root on the right, and not on the left.
+    `mirrored` pictures have the root on the right, and all inputs on the left. Boxes get lanes as
+    children where lines skip columns.
     """
     boxes = dict.fromkeys([root])
     queue = [root]
     for box in queue:  # grows in the loop
         queue += [child for child in dict.fromkeys(box.children) if child not in boxes]
         boxes.update(dict.fromkeys(box.children))
-    layouts = {box: _measure(box) for box in boxes}
+    lanes = _with_lanes({box: list(dict.fromkeys(box.children)) for box in boxes}, mirrored)
+    for box, children in lanes.items():
+        box.children = children
+    layouts = {box: _measure(box) for box in lanes}
     sizes = {box: (layout.width, layout.height) for box, layout in layouts.items()}
-    corners = box_corners({box: box.children for box in layouts}, sizes, GAPS)
-    right = max(x + sizes[box][0] for box, (x, _) in corners.items())
+    corners = box_corners(lanes, sizes, GAPS)
+    rights: dict[float, float] = {}  # of columns, by where they begin
+    for box, (x, _) in corners.items():
+        rights[x] = max(rights.get(x, x), x + sizes[box][0])
+    end = max(rights.values())
     for box, layout in layouts.items():
         x, layout.y = corners[box]
-        layout.x = right - x - layout.width if mirrored else x
+        layout.x, layout.left, layout.right = x, x, rights[x]
+        if mirrored:
+            layout.x = end - x - layout.width
+            layout.left, layout.right = end - rights[x], end - x
     return {box: layout for box, layout in layouts.items() if box.kind != "hidden"}
+
+
+def _with_lanes(children: Mapping[Box, Sequence[Box]], inputs_last: bool) -> dict[Box, list[Box]]:
+    """Return a graph whose lines go from a column to the next one, through lanes.
+
+    All lines to a box share its lanes. With `inputs_last` inputs stand in the last column.
+    """
+    columns = box_columns(children)
+    if inputs_last:
+        last = max(columns.values())
+        columns |= {box: last for box in columns if box.kind == "input" and not children[box]}
+    graph: dict[Box, list[Box]] = {box: [] for box in children}
+    lanes: dict[tuple[Box, int], Box] = {}
+    for box, targets in children.items():
+        for target in targets:
+            following = target
+            for column in range(columns[target] - 1, columns[box], -1):
+                if (target, column) not in lanes:
+                    lanes[target, column] = Box("lane", box.kind)
+                    graph[lanes[target, column]] = [following]
+                following = lanes[target, column]
+            graph[box].append(following)
+    for lane in lanes.values():
+        lane.children = graph[lane]
+    return graph
 
 
 def _measure(box: Box) -> PlacedBox:
     """Return a box with its size, and the positions of its texts, bars and image."""
     layout = PlacedBox(box)
-    if box.kind == "hidden":
+    if box.kind in ("hidden", "lane"):
+        layout.height = LANE if box.kind == "lane" else 0.0
         return layout
     heading = PLAIN if box.kind in ("note", "more") and not box.texts else HEADING
     lines = [(line, heading) for line in wrap(box.heading, WIDTH, heading, HEADING_LINES)]
@@ -369,18 +449,30 @@ def box_corners(
     >>> box_corners({"a": "bc", "b": "", "c": ""}, dict.fromkeys("abc", (9, 4)), (5.0, 2.0))
     {'a': (0.0, 3.0), 'c': (14.0, 6.0), 'b': (14.0, 0.0)}
     """
-    order = list(TopologicalSorter(children).static_order())[::-1]  # each box after its parents
-    columns = dict.fromkeys(order, 0)
-    for box in order:
-        for child in children[box]:
-            columns[child] = max(columns[child], columns[box] + 1)
+    columns = box_columns(children)
     widths = [0.0] * (max(columns.values()) + 1)
     for box, column in columns.items():
         widths[column] = max(widths[column], sizes[box][0])
     lefts = list(accumulate((width + gaps[0] for width in widths[:-1]), initial=0.0))
     tops = _tops(_spanning_tree(children), columns, sizes, gaps[1])
     least = min(tops.values())
-    return {b: (lefts[columns[b]], tops[b] - least) for b in order}
+    return {b: (lefts[columns[b]], tops[b] - least) for b in columns}
+
+
+def box_columns(children: Mapping[K, Sequence[K]]) -> dict[K, int]:
+    """Return the column of each box, the number of lines on the longest way from the root to it.
+
+    Examples
+    --------
+    >>> box_columns({"a": "bc", "b": "c", "c": ""})
+    {'a': 0, 'b': 1, 'c': 2}
+    """
+    order = list(TopologicalSorter(children).static_order())[::-1]  # each box after its parents
+    columns = dict.fromkeys(order, 0)
+    for box in order:
+        for child in children[box]:
+            columns[child] = max(columns[child], columns[box] + 1)
+    return columns
 
 
 def _spanning_tree(children: Mapping[K, Sequence[K]]) -> dict[K, list[K]]:

@@ -1,7 +1,7 @@
 """The graph of a cascade: as data, as a picture, and in notebooks with its rules below it."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from pinesy._common.reports import count_text
@@ -39,9 +39,10 @@ class GraphNode:
 def graph_of(cascade: Cascade, nodes: int = NODES, opened: Collection[str] = ()) -> list[GraphNode]:
     """Return the nodes of a cascade, each after those it uses.
 
-    There is one node for each attribute. If there are more than `nodes` attributes, similar ones
-    share a node: of the same level, with equal numbers of values and of rules, all outputs or none.
-    Groups whose first attribute is in `opened` are split up. Cost: O(edges).
+    There is one node for each attribute; formulas are inside the rules that use them. If there are
+    more than `nodes` attributes, similar ones share a node: of the same level, with equal numbers
+    of values and of rules, all outputs or none. Groups whose first attribute is in `opened` are
+    split up. Cost: O(edges).
 
     Examples
     --------
@@ -51,25 +52,40 @@ def graph_of(cascade: Cascade, nodes: int = NODES, opened: Collection[str] = ())
     >>> [len(node.attributes) for node in graph_of(addition(10), nodes=5)][:2]
     [20, 1]
     """
-    levels = {a.name: 0 for a in cascade.inputs}
-    for name, rule_set in cascade.sets.items():
-        levels[name] = 1 + max(levels[a.name] for a in rule_set.inputs)
+    sets = {s.output.name: s for s in cascade.order if s.output.formula is None}
+    sources = {name: _outer_attributes(cascade, s.inputs) for name, s in sets.items()}
+    inputs = [a for a in cascade.inputs if a.formula is None]
+    levels = {a.name: 0 for a in inputs}
+    for name in sets:
+        levels[name] = 1 + max((levels[other] for other in sources[name]), default=0)
     finals = {a.name for a in cascade.outputs}
     are_grouped = len(levels) > nodes
     firsts: dict[object, str] = {}
     node_of: dict[str, GraphNode] = {}
-    for attribute in [*cascade.inputs, *(s.output for s in cascade.order)]:
+    for attribute in [*inputs, *(s.output for s in sets.values())]:
         name = attribute.name
-        rules = len(cascade.sets[name]) if name in cascade.sets else 0
+        rules = len(sets[name]) if name in sets else 0
         kind = (levels[name], len(attribute.domain), rules, name in finals)
         first = firsts.setdefault(kind if are_grouped else name, name)
         shared = name if first in opened else first
         node_of[name] = node_of[shared] if shared != name else GraphNode([], levels[name], rules)
         node_of[name].attributes.append(attribute)
-    for name, rule_set in cascade.sets.items():
-        for attribute in rule_set.inputs:
-            node_of[name].used[node_of[attribute.name]] += 1
+    for name, others in sources.items():
+        for other in others:
+            node_of[name].used[node_of[other]] += 1
     return sorted(dict.fromkeys(node_of.values()), key=lambda node: node.level)
+
+
+def _outer_attributes(cascade: Cascade, attributes: Sequence[Attribute]) -> list[str]:
+    """Return the names of attributes; of the inner ones of formulas those that they are made of."""
+    names: dict[str, None] = {}
+    waiting = list(attributes)
+    for attribute in waiting:  # grows in the loop
+        if attribute.formula is not None and attribute.name in cascade.sets:
+            waiting += cascade.sets[attribute.name].inputs
+        else:
+            names[attribute.name] = None
+    return list(names)
 
 
 def roles_of(cascade: Cascade) -> dict[str, str]:
@@ -112,7 +128,7 @@ def _root(cascade: Cascade, max_nodes: int) -> Box:
 
 def _box(node: GraphNode, is_result: bool) -> Box:
     """Return the box of a node: names, and the numbers of values and rules."""
-    names = [a.formula or a.title or a.name for a in node.attributes]
+    names = [a.title or a.name for a in node.attributes]
     count, values = len(names), len(node.attributes[0].domain)
     suffix = " each" * (count > 1)
     texts = [count_text(values, "value") + suffix]

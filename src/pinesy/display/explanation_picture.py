@@ -28,9 +28,9 @@ from pinesy.rules.syntax.writer import show_value
 #: The maximum number of bars of an input; of values, propositions and rules in a tooltip.
 BARS, TOOLTIP = 4, 20
 LEGEND = (
-    "P: the premise of the rule is possible at this degree, and no rule lets the value be more so.",
-    "C: the premise is certain at this degree, which leaves the value possible at 1 less it.",
-    "Dashed: the most possible of the other values; what limits them makes the result certain.",
+    "P, light: the premise of the rule is possible at this degree; no rule lets the value be more.",
+    "C, dark: the premise is certain at this degree, which leaves the value possible at 1 less it.",
+    "Dotted: the most possible of the other values; what limits them makes the result certain.",
 )
 
 

@@ -45,32 +45,21 @@ def overview_text(
     --------
     >>> income, risk, decision = (Attribute(n, [0, 1]) for n in ("income", "risk", "decision"))
     >>> overview_text(9, [income], [risk], [decision])
-    '9 rules take 1 input to a risk, and the risk to a decision.'
+    '9 rules take 1 input to risk, and risk to decision.'
     """
     verb = "takes" if n_rules == 1 else "take"
     start = f"{count_text(n_rules, 'rule')} {verb} {count_text(len(inputs), 'input')}"
-    answers = _names(outputs, _with_article)
+    answers = _names(outputs)
     if not between:
         return f"{start} to {answers}."
     if len(between) > MAX_BETWEEN:
         return f"{start} over {len(between)} attributes in between to {answers}."
-    first = _names(between, _with_article)
-    return f"{start} to {first}, and {_names(between, _with_the)} to {answers}."
+    names = _names(between)
+    return f"{start} to {names}, and {names} to {answers}."
 
 
-def _names(attributes: Sequence[Attribute], name_of: Any) -> str:
-    names = [name_of(Wording().name(attribute)) for attribute in attributes]
+def _names(attributes: Sequence[Attribute]) -> str:
+    """Return the titles of attributes: the first of them, and a count."""
+    names = [Wording().name(attribute) for attribute in attributes]
     left = len(names) - MAX_NAMES
     return list_text([*names[:MAX_NAMES], *([f"{left} more"] if left > 0 else [])])
-
-
-def _with_article(name: str) -> str:
-    """Return a name with "a" or "an" if it is made of words and has no article."""
-    has_article = name.partition(" ")[0].lower() in ("a", "an", "the")
-    if not name.replace(" ", "").isalpha() or len(name) == 1 or has_article:
-        return name
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
-
-
-def _with_the(name: str) -> str:
-    return name if _with_article(name) == name else f"the {name}"

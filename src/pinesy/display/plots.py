@@ -1,32 +1,26 @@
-"""Plots on axes of Matplotlib, and plots as SVG in the colours of a page."""
+"""Plots on axes of Matplotlib, in the colours, lines and sizes of the design."""
 
-import io
-import re
 import sys
-from collections.abc import Callable, Iterable
-from importlib.util import find_spec
 from typing import Any
 
 from pinesy._common.console import in_notebook
-from pinesy.display.markup import cut
+from pinesy.display.markup import CERTAIN, DECIDES, POSSIBLE, cut
 from pinesy.exceptions import DataError, needing
 
-#: A placeholder for the colour of text while a plot is drawn; a page replaces it by its own.
-INK = "#010203"
-#: A plot without a background, its text and axes in `INK`.
-PLOT_STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "pinesy",
-    "svg.fonttype": "none",
-    "savefig.transparent": True,
-    "legend.frameon": False,
-    **dict.fromkeys(
-        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK
-    ),
-}
+#: Colours of the design's tokens, light: text, axes, grid.
+INK, AXES, GRID = "#151a21", "#566070", "#dde1e7"
+#: Lines of the design, in their order: each has a second sign besides its colour.
+CERTAIN_LINE: dict[str, Any] = {"color": CERTAIN, "linestyle": "-", "linewidth": 2}
+POSSIBLE_LINE: dict[str, Any] = {
+    "color": POSSIBLE, "linestyle": "--", "marker": "o", "markerfacecolor": "white",
+}  # fmt: skip
+DECIDES_LINE: dict[str, Any] = {"color": DECIDES, "linestyle": "-", "linewidth": 2}
+#: A line to compare with.
+REFERENCE: dict[str, Any] = {"color": AXES, "linestyle": "--", "linewidth": 1}
+#: The sizes of texts in points: at least 9.
+TITLE_SIZE, TEXT_SIZE = 12, 9.5
 #: The size of a plot.
 SIZE: dict[str, Any] = {"figsize": (6.4, 4.2), "layout": "constrained"}
-#: Draws on axes of Matplotlib.
-Drawing = Callable[[Any], object]
 
 
 def axes_for(axes: Any) -> Any:
@@ -53,26 +47,35 @@ def plot_text(text: str, max_length: int = 30) -> str:
     return cut(text, max_length).replace("$", r"\$")
 
 
-def html_plots(drawings: Iterable[Drawing]) -> str:
-    """Return plots as SVG, or a note that Matplotlib is not installed."""
-    if find_spec("matplotlib") is None:
-        return (
-            "<p>There are no plots, because Matplotlib is not installed: pip install "
-            "'pinesy[plot]'</p>"
-        )
-    return "".join(map(_svg, drawings))
+def finish(axes: Any, title: str, x_label: str, y_label: str, *, legend: bool = False) -> Any:
+    """Give axes their title, labels, grid, colours and sizes, and return them."""
+    axes.set_title(title, fontsize=TITLE_SIZE, fontweight="bold", color=INK)
+    axes.set_xlabel(x_label, fontsize=TEXT_SIZE, color=AXES)
+    axes.set_ylabel(y_label, fontsize=TEXT_SIZE, color=AXES)
+    axes.tick_params(labelsize=TEXT_SIZE, colors=AXES, length=0)
+    axes.grid(axis="y", color=GRID, linewidth=1)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(GRID)
+    if legend:
+        axes.legend(frameon=False, fontsize=TEXT_SIZE, labelcolor=INK)
+    return axes
 
 
-def _svg(draw: Drawing) -> str:
-    """Return a plot as an SVG element in the colours of its page, with reproducible bytes."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context(PLOT_STYLE):
-        figure = Figure(**SIZE)
-        draw(figure.subplots())
-        stream = io.StringIO()
-        no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(stream, format="svg", metadata=no_metadata)
-    text = stream.getvalue()
-    return re.sub(f"(fill|stroke): {INK}", r"\1: currentColor", text[text.index("<svg") :])
+def mark(axes: Any, x: float, y: float, text: str) -> None:
+    """Draw the one orange mark of a plot, what to see, with its text inside of the limits."""
+    axes.plot([x], [y], "o", color=DECIDES, markersize=8, zorder=5)
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    is_left, is_high = x > left + 0.7 * (right - left), y > top - 0.15 * (top - bottom)
+    axes.annotate(
+        text,
+        (x, y),
+        (-8 if is_left else 8, -6 if is_high else 6),
+        textcoords="offset points",
+        ha="right" if is_left else "left",
+        va="top" if is_high else "bottom",
+        fontsize=TEXT_SIZE,
+        fontweight="bold",
+        color=INK,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+    )

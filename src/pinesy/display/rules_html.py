@@ -23,7 +23,7 @@ from pinesy.display.markup import (
     more,
     tag,
 )
-from pinesy.display.plots import axes_for, plot_text
+from pinesy.display.plots import AXES, TEXT_SIZE, axes_for, finish, plot_text
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.outcomes import short_degree
 from pinesy.rules.possibility import Possibility
@@ -130,13 +130,18 @@ def _best_and_certainty(results: list[Possibility], row: int) -> Iterator[str]:
 
 def plot_distribution(pi: Possibility, axes: Any) -> Any:
     """Draw bars of one distribution, or the degrees of all samples of a batch as shades."""
-    axes = axes_for(axes)
+    axes, title = axes_for(axes), plot_text(pi.attribute.title or pi.attribute.name)
     if pi.is_batch:
-        image = axes.imshow(pi.degrees, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
-        axes.figure.colorbar(image, ax=axes, label="possibility")
-        axes.set(xlabel=plot_text(pi.attribute.title or pi.attribute.name), ylabel="sample")
+        from matplotlib.colors import LinearSegmentedColormap
+
+        shades = LinearSegmentedColormap.from_list("degrees", ["white", POSSIBLE_FILL, CERTAIN])
+        image = axes.imshow(pi.degrees, vmin=0.0, vmax=1.0, cmap=shades, aspect="auto")
+        bar = axes.figure.colorbar(image, ax=axes)
+        bar.set_label("possible", fontsize=TEXT_SIZE, color=AXES)
+        bar.ax.tick_params(labelsize=TEXT_SIZE, colors=AXES)
         if len(pi.attribute.domain) <= LINES:
             axes.set_xticks(range(len(pi.attribute.domain)), _value_texts(pi.attribute.domain))
+        finish(axes, "", title, "sample").grid(visible=False)
         return axes
     indices = most_possible(pi)
     y = range(len(indices))
@@ -146,10 +151,8 @@ def plot_distribution(pi: Possibility, axes: Any) -> Any:
         axes.barh(y, certainties(pi)[indices], color=CERTAIN, label="certain")
     axes.set_yticks(y, _value_texts([pi.attribute.domain[i] for i in indices]))
     axes.invert_yaxis()
-    axes.set(
-        xlim=(0.0, 1.0), xlabel="degree", title=plot_text(pi.attribute.title or pi.attribute.name)
-    )
-    axes.legend()
+    axes.set_xlim(0.0, 1.0)
+    finish(axes, title, "degree", "", legend=True).grid(visible=False)
     return axes
 
 

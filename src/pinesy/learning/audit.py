@@ -52,6 +52,7 @@ from pinesy.rulebase.point_sums import point_sums, points_of
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import EquationSystem
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import short_degree
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 
@@ -116,7 +117,7 @@ def audit(
     >>> found.order, found.suspicion
     (array([1, 2, 0]), array([0. , 0.8, 0. ]))
     >>> found.row(1)["reason"]
-    'wet is possible to 0.2, dry to 1, by rule 1, iff rain in {yes} then grass in {wet}'
+    'wet is possible at 0.20 only, dry at 1, by rule 1, iff rain in {yes} then grass in {wet}'
     >>> found.repaired(1)["grass"]
     Possibility(grass, {dry: 1, wet: 0.2})
     """
@@ -576,6 +577,25 @@ class Audit(TableReport):
             "reason": reason,
         }
 
+    def suspicious_pairs(self) -> list[tuple[str, str, str, int]]:
+        """Return suspicious labels and what is more possible, the most frequent pairs first.
+
+        Each is the name of an attribute, the label, the value that is more possible, and how many
+        labels there are; a distribution counts as its first most possible value.
+        """
+        pairs = []
+        for name, judged in self.labels.items():
+            attribute = self._batch.targets[name].attribute
+            values = [show_value(value) for value in attribute.domain]
+            labels = self._batch.targets[name].distributions.argmax(axis=1)
+            indices = np.stack([labels, judged.best], axis=1)[judged.suspicious]
+            unique, counts = np.unique(indices, axis=0, return_counts=True)
+            pairs += [
+                (name, values[label], values[best], count)
+                for (label, best), count in zip(unique.tolist(), counts.tolist(), strict=True)
+            ]
+        return sorted(pairs, key=lambda pair: -pair[-1])
+
     def _worst_set(self, i: int) -> str:
         def badness(name: str) -> tuple[float, ...]:
             set_audit, judged = self.sets[name], self.labels[name]
@@ -588,10 +608,10 @@ class Audit(TableReport):
         """Return the number and the text of the rule that speaks against a label, and a reason."""
         judged, judge = self.labels[name], self._judges.of_sample(i)
         best = self.cascade[name].output.domain[int(judged.best[i])]
-        start = (
-            f"{self._label(name, i)} is possible to {judged.possibility[i]:.4g}, "
-            f"{show_value(best)} to {judged.highest[i]:.4g}"
-        )
+        degree, highest = float(judged.possibility[i]), float(judged.highest[i])
+        possible = f"possible at {short_degree(degree)} only" if degree else "impossible"
+        other = f"{show_value(best)} {'' if degree else 'possible '}at {short_degree(highest)}"
+        start = f"{self._label(name, i)} is {possible}, {other if highest else 'as all values'}"
         evidence: Evidence = self._judges.evidence(self._batch.single(i), judge, np.array([i]))
         giving = _most_points(judge, name, best, evidence)
         if giving is not None:

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from pinesy._common.reports import ReportTable, TableReport, data_frame
+from pinesy._common.reports import ReportTable, TableReport, count_text, data_frame
 from pinesy._common.validation import BoolArray, FloatArray, is_word
 from pinesy.equations import Fronts
 from pinesy.equations.fronts import reliable_below
@@ -216,7 +216,8 @@ class LearningResult(LearnedCascade[SetResult]):
         ]
 
     def __repr__(self) -> str:
-        return f"LearningResult({len(self.sets)} rule sets learned from {self.samples} samples)"
+        sets, samples = count_text(len(self.sets), "rule set"), count_text(self.samples, "sample")
+        return f"LearningResult({sets} learned from {samples})"
 
     def _tables(self) -> list[ReportTable]:
         """Return a table with a row for each rule set.

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.reports import ReportTable
+from pinesy._common.reports import ReportTable, count_text
 from pinesy._common.validation import FloatArray
 from pinesy.evidence.targets import Target
 from pinesy.learning.learning_result import LearnedCascade
@@ -197,10 +197,8 @@ class ParameterEstimate(LearnedCascade[SetEstimate]):
         ]
 
     def __repr__(self) -> str:
-        return (
-            f"ParameterEstimate({len(self.sets)} rule sets learned from {self.samples} samples, "
-            f"method {self.method})"
-        )
+        sets, samples = count_text(len(self.sets), "rule set"), count_text(self.samples, "sample")
+        return f"ParameterEstimate({sets} learned from {samples}, method {self.method})"
 
     def _tables(self) -> list[ReportTable]:
         lines = [

@@ -15,6 +15,7 @@ from pinesy.calibration import CalibratedAnswers, calibrate, coverage
 from pinesy.calibration.coverage_report import CoverageReport
 from pinesy.calibration.score_counts import samples_needed
 from pinesy.display.images import data_uri
+from pinesy.display.report_rows import evidence_text
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.explanations.labels import Wording
@@ -30,7 +31,6 @@ from pinesy.studio.row_answers import (
     WRONG,
     RowAnswers,
     answered_outputs,
-    evidence_text,
 )
 from pinesy.studio.row_table import LabelEdit
 from pinesy.studio.session import (

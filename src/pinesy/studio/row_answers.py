@@ -11,13 +11,14 @@ import numpy.typing as npt
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.calibration.coverage_report import share_band
+from pinesy.display.report_rows import remaining_text
 from pinesy.engine.program import Inference
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.explanations.labels import Wording
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import OUTCOMES, list_text, verdict_text
+from pinesy.rules.outcomes import OUTCOMES, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.verdicts import short_degree
 
@@ -25,8 +26,6 @@ Indices = npt.NDArray[np.intp]
 #: What a row is counted as.
 STATES = ("right", "wrong", "answered", "undecided", "contradiction")
 RIGHT, WRONG, ANSWERED, UNDECIDED, CONTRADICTION = range(len(STATES))
-#: Inputs and values that the text of a row names; others are counted.
-MAX_INPUTS, MAX_VALUES = 6, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +145,7 @@ class RowAnswers:
             values = [wording.value(pi.attribute, value) for value in sample.best_values]
             text = values[0] if sample.decided else verdict_text(sample.outcome).split(":")[0]
             if not sample.decided and sample.outcome == "several":
-                text = _remaining(values)
+                text = remaining_text(values)
             texts.append(_named(pi.attribute, text, wording, len(self.possibilities)))
         return ", ".join(texts)
 
@@ -178,41 +177,11 @@ class RowAnswers:
         samples = [pi.sample(row) for pi in self.possibilities]
         undecided = next(s for s in samples if s.outcome == "several")
         values = [wording.value(undecided.attribute, value) for value in undecided.best_values]
-        return f"{_remaining(values)} remain."
+        return f"{remaining_text(values)} remain."
 
 
 def _named(attribute: Attribute, text: str, wording: Wording, count: int) -> str:
     return text if count == 1 else f"{wording.name(attribute)} {text}"
-
-
-def _remaining(values: Sequence[str]) -> str:
-    hidden = len(values) - MAX_VALUES
-    count = [f"{hidden} more"] if hidden > 0 else []
-    return list_text([*values[:MAX_VALUES], *count], "or")
-
-
-def evidence_text(
-    inputs: Sequence[Attribute], evidence: Mapping[str, Any], wording: Wording
-) -> str:
-    """Return what is known of a row: the first inputs with their values.
-
-    Examples
-    --------
-    >>> sky = Attribute("sky", ["clear", "dark"])
-    >>> evidence_text([sky], {"sky": "dark"}, Wording())
-    'sky dark'
-    """
-    texts = []
-    for attribute in inputs[:MAX_INPUTS]:
-        content = evidence[attribute.name]
-        if isinstance(content, Possibility):
-            best = [wording.value(attribute, value) for value in content.best_values]
-            text = f"perhaps {_remaining(best)}"
-        else:
-            text = Wording().plain_value(attribute, content)
-        texts.append(f"{wording.name(attribute)} {text}")
-    hidden = len(inputs) - MAX_INPUTS
-    return ", ".join([*texts, *([f"{hidden} more"] if hidden > 0 else [])])
 
 
 def infer_rows(rules: Cascade, evidence: Any, names: Sequence[str]) -> Inference:

@@ -15,6 +15,7 @@ from pinesy import learning
 from pinesy._common.files import scratch_directory
 from pinesy._common.validation import check_known
 from pinesy.display.pages import report_page
+from pinesy.display.report_rows import suspicious_labels
 from pinesy.exceptions import DataError
 from pinesy.exchange import to_onnx
 from pinesy.exchange.page import rules_page
@@ -27,7 +28,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.rules.outcomes import OUTCOMES
 from pinesy.rules.possibility import Possibility
-from pinesy.studio.data_view import answers_of
+from pinesy.studio.data_view import answers_of, audit_of
 from pinesy.studio.question import output_named, read_sample
 from pinesy.studio.row_answers import answered_outputs
 from pinesy.studio.session import Payload, Session, endpoints
@@ -252,7 +253,8 @@ def _report_file(session: Session, _payload: Payload) -> str:
     batch, rules = session.with_labels(), session.work.rules
     [*_, name] = answered_outputs(rules, batch.targets, None)
     report = learning.evaluate(rules, batch.evidence, batch.targets, output=name)
-    return report_page(report, _title(session))
+    suspicious = suspicious_labels(audit_of(session, "given"), batch, rules.inputs)
+    return report_page(report, _title(session), suspicious=suspicious)
 
 
 def _answers_file(session: Session, _payload: Payload) -> str:
