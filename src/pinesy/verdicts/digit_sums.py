@@ -53,9 +53,10 @@ class DigitSum:
 
 def digit_sum(
     rules: Cascade,
-    evidence: Mapping[Any, Any],
+    evidence: Mapping[Any, Any] | None = None,
     *,
-    transform: str | Transformation | None = None,
+    probabilities: Mapping[str, Any] | None = None,
+    transform: str | Transformation = "antipignistic",
     labels: Labels | None = None,
 ) -> DigitSum:
     """Return the verdict on the sum of two numbers; raise `DataError` if rules do not add digits.
@@ -63,7 +64,7 @@ def digit_sum(
     Parameters
     ----------
     rules : such as `pinesy.problems.addition` returns
-    evidence, transform, labels : as `verdict` takes them
+    evidence, probabilities, transform, labels : as `verdict` takes them
 
     Examples
     --------
@@ -75,7 +76,14 @@ def digit_sum(
     if not columns:
         raise DataError("these rules do not add two numbers digit by digit; use `verdict`")
     verdicts = [
-        verdict(rules, evidence, output, transform=transform, labels=labels)
+        verdict(
+            rules,
+            evidence,
+            output,
+            probabilities=probabilities,
+            transform=transform,
+            labels=labels,
+        )
         for output, _, _ in columns
     ]
     readings: dict[str, str] = {}
