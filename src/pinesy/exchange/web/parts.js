@@ -88,9 +88,22 @@ export function card(title, tools, ...content) {
 export class VerdictCard {
   constructor() {
     this.element = make("section", { class: "card verdict", "aria-label": "verdict", "aria-live": "polite" });
+    this.lines = make("dl", {});
   }
 
-  show({ kind, question, value, prefix = "", how = "", also = "", possible = 1, certain = 0, lines = [], tools = [] }) {
+  show({ lines = [], ...answer }) {
+    fill(this.lines, lines.map(([head, content]) => [make("dt", {}, head), make("dd", {}, content)]));
+    this.lines.setAttribute("aria-busy", "false");
+    this.showAnswer(answer);
+  }
+
+  /** Show the answer; the lines below it keep their place, dimmed, until `show` has those of it. */
+  showNext(answer) {
+    this.lines.setAttribute("aria-busy", "true");
+    this.showAnswer(answer);
+  }
+
+  showAnswer({ kind, question, value, prefix = "", how = "", also = "", possible = 1, certain = 0, tools = [] }) {
     const look = { decided: "", conflict: "conflict" }[kind] ?? "undecided";
     this.element.dataset.kind = kind;
     fill(
@@ -104,7 +117,7 @@ export class VerdictCard {
         also ? make("span", { class: "also" }, also) : null,
       ),
       kind === "start" ? null : bar(possible, certain, look),
-      make("dl", {}, lines.map(([head, content]) => [make("dt", {}, head), make("dd", {}, content)])),
+      this.lines,
     );
   }
 
