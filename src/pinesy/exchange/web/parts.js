@@ -57,6 +57,9 @@ export function chip(number, onRule, kind = "") {
   return button(number, () => onRule(Number(number)), attributes);
 }
 
+/** Rules whose chips a sentence has; more are counted. */
+const CHIPS = 4;
+
 /** Return a sentence in which "(rule 2)" and "rules 2 and 7" have their numbers as chips. */
 export function withChips(sentence, onRule, kind = "") {
   const list = "\\d+(?:(?:, | and )\\d+)*";
@@ -64,14 +67,17 @@ export function withChips(sentence, onRule, kind = "") {
   return parts.map((part, i) => {
     if (i % 2 === 0) return part;
     const open = part.lastIndexOf("(rule");
-    const numbers = part.slice(Math.max(open, 0)).match(/\d+/g).map((number) => chip(number, onRule, kind));
-    if (open < 0) return [part.match(/^rules? /)[0], separated(numbers)];
+    const numbers = part.slice(Math.max(open, 0)).match(/\d+/g);
+    const hidden = numbers.length - CHIPS > 1 ? numbers.length - CHIPS : 0;
+    const [first, ...others] = numbers.slice(0, numbers.length - hidden).map((number) => chip(number, onRule, kind));
+    const rest = [others.map((other) => [" ", other]), hidden ? ` and ${hidden} more rules` : ""];
+    if (open < 0) return [part.match(/^rules? /)[0], first, rest];
     // The word before stays on the line of its chip.
-    return make("span", { class: "keep" }, part.slice(0, open), separated(numbers), part.slice(part.lastIndexOf(")") + 1));
+    const end = part.slice(part.lastIndexOf(")") + 1);
+    const alone = numbers.length === 1 ? end : "";
+    return [make("span", { class: "keep" }, part.slice(0, open), first, alone), rest, alone ? "" : end];
   });
 }
-
-const separated = (elements) => elements.flatMap((element, i) => (i ? [" ", element] : [element]));
 
 /** Return a card with a title; `tools` stand at the right of it. */
 export function card(title, tools, ...content) {

@@ -240,7 +240,7 @@ class DatasetView extends FreshView {
     const asked = { attribute: this.attribute, filter: this.filter, method: this.method, start, count: ROWS };
     const { rows, total } = await this.studio.ask("data/page", asked);
     const images = rows.some((row) => Object.keys(row.images).length);
-    const heads = [images ? "Images" : "Row", images ? "Row" : "What is known", this.labelled ? "Label" : "", "Answer, certain", "", "Why look at it"];
+    const heads = [images ? "Images" : "Row", images ? "Row" : "What is known", this.labelled ? "Label" : "", "Answer, certain", "It is", "Why look at it"];
     fill(this.rows, table(heads, rows.map((row) => this.line(row, images)), { class: "table rows" }));
     this.drawFilters();
     this.pager.show(start, rows.length, total, "A row opens in Ask.");
