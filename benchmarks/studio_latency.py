@@ -94,7 +94,7 @@ MOVES_SCRIPT = """async ([name, moves]) => {
 
 def readings(rules: Cascade) -> dict[str, object]:
     """Return readings of all inputs, of Sudokus those of a grid that is right."""
-    rng, contents = np.random.default_rng(0), {}
+    rng, contents = np.random.default_rng(0), dict[str, object]()
     for attribute in rules.inputs:
         n = len(attribute.domain)
         place = int(rng.integers(n))

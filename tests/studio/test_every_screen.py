@@ -40,7 +40,7 @@ def show(tab: Page, view: str) -> None:
     expect(panel).to_have_attribute("data-ready", "true")
     if view == "data":
         expect(panel.locator(".metric").last).not_to_contain_text("…")
-        expect(panel.locator("tbody tr").first).to_be_visible()
+        expect(panel.locator(".rows tbody tr").first).to_be_visible()
     if view == "learn":
         panel.get_by_role("button", name="Learn", exact=True).click()
         expect(panel.locator(".dumbbell").first).to_be_attached()

@@ -91,3 +91,24 @@ def test_the_answer_is_there_before_its_reasons(
     for part in (lines, why):
         expect(part).to_have_attribute("aria-busy", "false")
     expect(lines).to_contain_text("sky is clear")
+
+
+def test_where_no_rule_decides_it_is_said_what_each_needs(tab: Page, serving: Serving) -> None:
+    text = (
+        'attribute job "job" in {yes, no}\nattribute debt "the debt" in {low, high}\n'
+        "attribute age in {young, old}\nattribute loan in {approve, reject}\n"
+        "if debt == high and job == no and age == old then loan == reject\n"
+        "if debt == low and job == yes then loan == approve\n"
+    )
+    inputs = '{"job":{"value":0}}'
+    tab.goto(f"{serving(Session(Work(parse(text), text)))}#ask?inputs={inputs}")
+    lines = tab.locator(".near li")
+    expect(lines).to_have_text(
+        [
+            "2needs that the debt is low → loan approve",
+            "1needs that the debt is high, job is no and age is old → loan reject",
+        ]
+    )
+    tab.get_by_role("radio", name="low").check(force=True)
+    expect(tab.locator(".verdict .value")).to_have_text("approve")
+    expect(lines).to_have_count(0)

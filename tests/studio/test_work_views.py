@@ -115,7 +115,7 @@ def test_the_picture_has_layers_and_no_edge_behind_a_card(
     tab: Page, serving: Serving, loans: Session
 ) -> None:
     panel = enter(tab, serving(loans), "rules")
-    heads = panel.locator(".layer > h4")
+    heads = panel.locator(".layer > h3")
     expect(heads).to_have_text(
         ["Given", "Rules on risk", "In between", "Rules on decision", "Answer"]
     )
@@ -153,13 +153,19 @@ def test_four_figures_filters_and_a_row_that_opens_in_ask(
     expect(panel.get_by_role("button", name="90 %", exact=True)).to_be_focused()
     panel.get_by_role("button", name="Next").click()
     expect(panel).to_have_attribute("data-shown", "all 10")
-    expect(panel.locator("tbody tr").first).to_contain_text("A10")
+    expect(panel.locator(".rows tbody tr").first).to_contain_text("A10")
     panel.locator("[data-filter=wrong]").click()
     expect(panel).to_have_attribute("data-shown", "wrong 0")
-    expect(panel.locator("tbody .sign.conflict")).to_have_count(panel.locator("tbody tr").count())
+    expect(tab).to_have_url(re.compile("#data.*rows=wrong"))
+    tab.reload()
+    expect(panel).to_have_attribute("data-shown", "wrong 0")
+    expect(panel.locator(".counts tbody tr")).to_have_count(2)
+    expect(panel.locator("tbody .sign.conflict")).to_have_count(
+        panel.locator(".rows tbody tr").count()
+    )
     figures.nth(3).click()
     expect(panel).to_have_attribute("data-shown", "suspicious 0")
-    row = panel.locator("tbody tr").first
+    row = panel.locator(".rows tbody tr").first
     expect(row).to_contain_text("The label is possible at")
     name = row.get_by_role("button").first.inner_text()
     row.locator("td.wide").first.click()

@@ -23,6 +23,7 @@ from pinesy.rules.numbers import is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.samples import value_texts
 from pinesy.studio.digit_image import SIDE, as_digit
+from pinesy.studio.near_rules import near_rules
 from pinesy.studio.question import image_of, level_of, output_named, read_sample, value_index
 from pinesy.studio.reason_chain import reason_chain
 from pinesy.studio.session import (
@@ -160,6 +161,7 @@ def answer(session: Session, payload: Payload) -> dict[str, Any]:
         "deciding": list(result.deciding_inputs),
         "clash": None if result.clash is None else result.clash.attribute.name,
         "chain": reason_chain(analysis),
+        "near": [] if exclusion is not None else near_rules(result),
         "card": _card(result),
         "whyNot": None
         if exclusion is None

@@ -7,7 +7,7 @@
 import { button, fill, make } from "./elements.js";
 import { chainPicture } from "./chain.js";
 import { EvidenceRow, isUnknown } from "./inputs.js";
-import { legend, pathLegend, pointsCard, shortDegree, valueList, VerdictCard, withChips } from "./parts.js";
+import { legend, nearRules, pathLegend, pointsCard, shortDegree, valueList, VerdictCard, withChips } from "./parts.js";
 
 /** Levels of a guarantee. */
 const LEVELS = [0.8, 0.9, 0.95, 0.98];
@@ -292,7 +292,7 @@ export class AskView {
     return full.length === 1 ? full[0] : null;
   }
 
-  writeWhy({ verdict, degrees, chain, card, clash, whyNot }) {
+  writeWhy({ verdict, degrees, chain, card, clash, whyNot, near = [] }) {
     const { place } = this.question;
     const picked = place ?? this.winner(degrees);
     const value = picked === null ? "" : this.attribute.values[picked];
@@ -315,7 +315,7 @@ export class AskView {
       make("header", {}, make("h2", {}, heading), whyNot ? back : hasChain ? pathLegend() : null),
       lines ? make("div", { class: "lines" }, lines) : null,
       card ? pointsCard(card) : null,
-      hasChain ? chainPicture(chain, { images: this.images, clash }) : null,
+      hasChain ? chainPicture(chain, { images: this.images, clash }) : near.length ? nearRules(near) : null,
       details,
     );
   }

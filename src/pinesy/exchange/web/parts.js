@@ -209,6 +209,21 @@ export function ruleCard({ number, premise, conclusion, certainty = null }) {
   );
 }
 
+/** Return what rules still need, the nearest first: { number, needs, title, conclusion }. */
+export function nearRules(rules) {
+  const line = ({ number, needs, title, conclusion }) =>
+    make(
+      "li",
+      { class: "rule" },
+      make("span", { class: "number" }, number),
+      "needs that ",
+      make("b", {}, needs),
+      make("span", { class: "arrow" }, " → "),
+      `${title} ${conclusion}`,
+    );
+  return make("div", { class: "near" }, make("h3", {}, "What rules still need, the nearest first"), make("ul", {}, rules.map(line)));
+}
+
 /**
  * Return a score card as a tug of points for one of two sides.
  *

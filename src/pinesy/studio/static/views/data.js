@@ -37,6 +37,7 @@ class DatasetView extends FreshView {
     this.edits = make("div", {});
     this.output = make("div", { class: "outputs" });
     this.split = make("div", {});
+    this.confusion = make("div", {});
     this.filters = make("div", { class: "filters" });
     this.rows = make("div", { class: "rows-frame", "aria-live": "polite" });
     this.basis = make("p", { class: "small quiet" });
@@ -59,13 +60,14 @@ class DatasetView extends FreshView {
         make("details", { class: "more" }, make("summary", {}, "How labels are judged"), field("Labels are judged", judged), this.basis),
       ),
       this.edits,
+      this.confusion,
     );
   }
 
   async load() {
     this.seen = this.key;
     this.stale = false;
-    if (this.studio.dataFilter) this.filter = this.studio.dataFilter;
+    if (this.studio.dataFilter in FILTERS) this.filter = this.studio.dataFilter;
     const nothing = missingData(this.studio.state);
     if (nothing) {
       fill(this.place, nothing);
@@ -149,6 +151,8 @@ class DatasetView extends FreshView {
     this.drawPlots();
     this.drawFilters();
     fill(this.split, splitBar(this.figures.counts));
+    fill(this.confusion, confusionCard(this.figures.confusion));
+    this.confusion.hidden = !this.confusion.children.length;
   }
 
   get coverage() {
@@ -245,6 +249,7 @@ class DatasetView extends FreshView {
     this.drawFilters();
     this.pager.show(start, rows.length, total, "A row opens in Ask.");
     this.place.dataset.shown = `${this.filter} ${start}`;
+    this.studio.setFilter(this.filter);
   }
 
   line(row, images) {
@@ -334,6 +339,29 @@ class DatasetView extends FreshView {
       make("li", { class: "rule" }, make("span", { class: "number" }, number), `${premise} → ${conclusion}: certain ${shortDegree(1 - before[1])} → ${shortDegree(1 - after[1])}`);
     return fill(host, make("p", {}, text), make("ul", { class: "plain-list" }, found.rows.map(line)));
   }
+}
+
+/** Return how often each label got each answer; nothing where it is not counted. */
+function confusionCard(confusion) {
+  if (!confusion) return null;
+  const { title, labels, answers, counts } = confusion;
+  const most = Math.max(1, ...counts.flat());
+  const cell = (count, row, column) => {
+    const kind = answers[column] === labels[row] ? "right" : column < labels.length ? "wrong" : "open";
+    const element = make("td", { class: count ? kind : "quiet" }, count ? counted(count) : "·");
+    element.style.setProperty("--share", count / most);
+    return element;
+  };
+  const lines = labels.map((label, row) => [
+    make("th", { scope: "row" }, label),
+    counts[row].map((count, column) => cell(count, row, column)),
+  ]);
+  const rows = lines.map((line) => make("tr", {}, line));
+  return card(
+    "Labels and answers",
+    make("span", { class: "small quiet" }, `${title}: a row for each label, a column for each answer`),
+    make("div", { class: "confusion", tabindex: 0, role: "region", "aria-label": "labels and answers" }, table(["label", ...answers], rows, { class: "counts" })),
+  );
 }
 
 const percentLevel = (level) => `${Number((100 * level).toFixed(1))} %`;
