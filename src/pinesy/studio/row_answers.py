@@ -148,7 +148,7 @@ class RowAnswers:
             "title": wording.name(pi.attribute),
             "labels": texts,
             "answers": [*texts, *([] if decided.all() else ["undecided"])],
-            "counts": counts[np.ix_(seen, columns)].tolist(),
+            "counts": counts[seen][:, columns].tolist(),
         }
 
     def selective_accuracy(self, points: int) -> list[list[float]]:

@@ -345,12 +345,9 @@ class DatasetView extends FreshView {
 function confusionCard(confusion) {
   if (!confusion) return null;
   const { title, labels, answers, counts } = confusion;
-  const most = Math.max(1, ...counts.flat());
   const cell = (count, row, column) => {
     const kind = answers[column] === labels[row] ? "right" : column < labels.length ? "wrong" : "open";
-    const element = make("td", { class: count ? kind : "quiet" }, count ? counted(count) : "·");
-    element.style.setProperty("--share", count / most);
-    return element;
+    return make("td", { class: count ? kind : "quiet" }, count ? counted(count) : "·");
   };
   const lines = labels.map((label, row) => [
     make("th", { scope: "row" }, label),
@@ -360,7 +357,7 @@ function confusionCard(confusion) {
   return card(
     "Labels and answers",
     make("span", { class: "small quiet" }, `${title}: a row for each label, a column for each answer`),
-    make("div", { class: "confusion", tabindex: 0, role: "region", "aria-label": "labels and answers" }, table(["label", ...answers], rows, { class: "counts" })),
+    make("div", { class: "confusion", tabindex: 0, role: "group", "aria-label": "counts" }, table(["label", ...answers], rows, { class: "counts" })),
   );
 }
 
