@@ -138,7 +138,7 @@ def answer(session: Session, payload: Payload) -> dict[str, Any]:
     result = verdict(work.rules, needed, attribute)
     shared = {
         "version": session.version,
-        "prefix": _prefix(result),
+        "prefix": equation_prefix(result),
         "degrees": result.distribution.degrees.tolist(),
         "readings": {
             a.name: list(evidence[a.name])
@@ -232,7 +232,7 @@ def _contents(change: Change | None) -> dict[str, Any] | None:
     return contents
 
 
-def _prefix(result: Verdict) -> str:
+def equation_prefix(result: Verdict) -> str:
     """Return ``7 + 1 =`` where the answer is a function of attributes that have one value each."""
     decision = result.decision
     equation = equation_of(decision.plan.rule_sets[result.attribute.name])

@@ -88,7 +88,8 @@ function setTheme(theme) {
 
 function show() {
   const { source, data, rows, reading, problem, canUndo } = studio.state;
-  const read = (rows || reading) && `${data}: ${counted(rows)} rows${reading ? " so far" : ""}`;
+  const soFar = rows ? `${counted(rows)} rows${reading ? " so far" : ""}` : "being read";
+  const read = (rows || reading) && `${data}: ${soFar}`;
   const text = [source, read].filter(Boolean).join(" · ");
   fill(document.getElementById("source"), text);
   document.getElementById("source").title = text;
@@ -117,7 +118,8 @@ function act(name) {
 
 async function pulse() {
   if (!document.hidden) await studio.refresh().catch(() => {});
-  setTimeout(pulse, PULSE);
+  // Data is read at the start, and often within moments.
+  setTimeout(pulse, studio.state.reading ? PULSE / 8 : PULSE);
 }
 
 studio.addEventListener("state", show);
@@ -139,7 +141,7 @@ async function start() {
   const [views] = await Promise.all([studio.ask("shell/views"), studio.refresh()]);
   fill(tabs, ...views.map(tab));
   await choose(views.some(({ name }) => name === studio.view) ? studio.view : views[0].name);
-  setTimeout(pulse, PULSE);
+  setTimeout(pulse, PULSE / 8);
 }
 
 await studio.attempt(start);

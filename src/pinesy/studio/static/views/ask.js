@@ -118,21 +118,32 @@ class StudioAsk {
   async start({ pictured, examples }) {
     // The first inference loads compiled loops: not while somebody waits for it.
     this.studio.ask("ask/answer", { sample: { row: null, inputs: {} } }).catch(() => {});
+    this.examples = make("div", {});
+    await this.showExamples(pictured, examples);
+    return {
+      title: `Draw ${WORDS[pictured.length] ?? "digits"}`,
+      text: "With the mouse, a pen or a finger. A network reads them, rules answer, and the answer says how certain it is. It follows every stroke.",
+      examples: this.examples,
+    };
+  }
+
+  /** Show examples, as soon as there are rows. */
+  async showExamples(pictured, examples) {
+    this.hasExamples = examples.length > 0;
+    this.examples.hidden = !this.hasExamples;
     const rows = await Promise.all(examples.map((row) => this.studio.ask("ask/row", { row })));
     const take = (row) => this.studio.setSample({ row, inputs: {} });
     const images = (found) => pictured.map((name) => make("img", { src: found.images[name], alt: "" }));
     const example = (found) =>
       button(images(found), () => take(found.row), { class: "btn", "aria-label": `take row ${found.row + 1}` });
-    return {
-      title: `Draw ${WORDS[pictured.length] ?? "digits"}`,
-      text: "With the mouse, a pen or a finger. A network reads them, rules answer, and the answer says how certain it is. It follows every stroke.",
-      examples: make(
-        "div",
-        { hidden: !rows.length },
-        make("h3", {}, "Or take some that somebody else wrote"),
-        make("div", { class: "tries" }, rows.map(example)),
-      ),
-    };
+    fill(this.examples, make("h3", {}, "Or take some that somebody else wrote"), make("div", { class: "tries" }, rows.map(example)));
+  }
+
+  /** Show what came with rows that were read meanwhile. */
+  async receiveRows() {
+    if (!this.view.start || this.hasExamples || !this.studio.state.rows) return;
+    const { pictured, examples } = await this.studio.ask("ask/form");
+    await this.showExamples(pictured, examples);
   }
 
   pad(attribute) {
@@ -248,7 +259,10 @@ export async function open(place, studio) {
   studio.addEventListener("state", () => {
     if (studio.state.version !== ask.version) studio.attempt(() => ask.load().then(() => ask.show()));
     else if (ask.isWaiting && studio.state.rows) studio.setSample({ row: 0, inputs: {} });
-    else ask.showRow();
+    else {
+      ask.showRow();
+      studio.attempt(() => ask.receiveRows());
+    }
   });
   studio.addEventListener("view", () => ask.showPeek());
   await ask.show();

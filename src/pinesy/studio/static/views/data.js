@@ -307,6 +307,7 @@ class DatasetView extends FreshView {
   }
 
   showEdits(edits) {
+    this.edits.hidden = !edits.length;
     if (!edits.length) return fill(this.edits);
     const line = ({ row, line: at, attribute, was, now }) =>
       make("li", {}, `row ${counted(row + 1)} (line ${counted(at)}): ${attribute} ${was} → ${now}`);
