@@ -139,16 +139,16 @@ class RowAnswers:
         answers = np.where(decided, pi.degrees.argmax(axis=1), n)
         counts = np.zeros((n, n + 1), dtype=np.intp)
         np.add.at(counts, (labels, answers), 1)
-        used = np.flatnonzero(counts.sum(axis=1) + counts[:, :n].sum(axis=0))
-        if not 1 < len(used) <= MAX_CONFUSED:
+        indices = np.flatnonzero(counts.sum(axis=1) + counts[:, :n].sum(axis=0))
+        if not 1 < len(indices) <= MAX_CONFUSED:
             return None
-        texts = [wording.domain(pi.attribute)[i] for i in used.tolist()]
-        columns = [*used.tolist(), *([] if decided.all() else [n])]
+        texts = [wording.domain(pi.attribute)[i] for i in indices.tolist()]
+        columns = [*indices.tolist(), *([] if decided.all() else [n])]
         return {
             "title": wording.name(pi.attribute),
             "labels": texts,
             "answers": [*texts, *([] if decided.all() else ["undecided"])],
-            "counts": counts[used][:, columns].tolist(),
+            "counts": counts[indices][:, columns].tolist(),
         }
 
     def selective_accuracy(self, points: int) -> list[list[float]]:
