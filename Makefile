@@ -6,7 +6,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
-.PHONY: demo studio quick test fuzz supply lint kernels browser bench tabular reproduce outputs docs setup clean
+.PHONY: demo studio quick test fuzz supply lint kernels browser bench tabular reproduce outputs pictures docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -83,6 +83,9 @@ reproduce: .venv/.dev  ## the paper's experiments: make reproduce ARGS='addition
 outputs: .venv/.dev  ## runs the pages of docs that show outputs, and writes these and their pictures
 	PYTHONPATH=src:tests $(BIN)/python tests/documents.py
 	PYTHONPATH=src $(BIN)/python docs/command_reference.py
+
+pictures: .venv/.dev browser  ## the screenshots of the docs, from the tests in the browser
+	PINESY_PICTURES=1 $(BIN)/pytest -n0 tests/common tests/studio tests/exchange/test_page.py -m browser
 
 docs: .venv/.docs  ## the documentation as a site in docs/_build/html, without the network
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --jobs auto -d docs/_build/trees docs docs/_build/html

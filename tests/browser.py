@@ -56,18 +56,24 @@ def tab(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context()
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    problems: list[str] = []
+    problems = errors_of(page)
+    yield page
+    context.close()
+    assert not problems, problems
+
+
+def errors_of(page: Page) -> list[str]:
+    """Return a list to which the errors are added that a page logs or throws."""
+    errors: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
         # A refusal with its reason is an answer, though browsers log it: 422.
         if message.type == "error" and "status of 422" not in message.text:
-            problems.append(f"{message.text} ({message.location.get('url')})")
+            errors.append(f"{message.text} ({message.location.get('url')})")
 
     page.on("console", note)
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    yield page
-    context.close()
-    assert not problems, problems
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    return errors
 
 
 def picture(page: Page, name: str) -> None:

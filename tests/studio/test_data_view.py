@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from pinesy import audit, induce, learn, save
 from pinesy.calibration.coverage_report import share_band
 from pinesy.learning import evaluate
-from pinesy.studio import Session
+from pinesy.studio import Session, data_view
 from studio.conftest import RAIN, ask, client_of
 
 
@@ -206,3 +206,13 @@ def test_data_without_labels(rules: Path, tmp_path: Path) -> None:
     assert "the data has no labels" in ask(client, "data/audit")["error"]
     assert ask(client, "learn/choices")["targets"] == []
     assert "the data has no labels" in ask(client, "learn/start")["error"]
+
+
+def test_labels_and_answers_are_counted(labelled: Session) -> None:
+    found = data_view.data_figures(labelled, "street")["confusion"]
+    assert found == {
+        "title": "street",
+        "labels": ["dry", "wet"],
+        "answers": ["dry", "wet"],
+        "counts": [[2, 0], [1, 3]],
+    }

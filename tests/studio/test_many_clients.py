@@ -91,7 +91,7 @@ def stuck(session, asked):
     Event().wait()
 
 ENDPOINTS["rules"]["look"] = stuck
-serve(Session.open(sys.argv[1]), 0, False, print)
+serve(lambda: Session.open(sys.argv[1]), 0, False, print)
 """
 
 

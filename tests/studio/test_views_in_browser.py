@@ -45,16 +45,6 @@ def test_markup_in_names_and_values_is_text(tab: Page, serving: Serving) -> None
     assert other.evaluate(f"(() => {{ {attempt} }})()") == "TypeError"
 
 
-def test_a_phone_fits_it(tab: Page, serving: Serving, session: Session) -> None:
-    tab.set_viewport_size({"width": 360, "height": 700})
-    tab.emulate_media(color_scheme="dark")
-    address = serving(session)
-    for view in VIEW_NAMES:
-        go(tab, address, view)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= 360
-        expect(tab.locator("main")).to_have_css("padding-left", "12px")  # no text at edges
-
-
 def test_a_browser_keeps_its_access_and_another_gets_none(
     chromium: Browser, tab: Page, serving: Serving, session: Session, rules: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
+from threading import RLock
 from types import ModuleType
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -58,7 +59,13 @@ def state_without_cache(owner: object) -> dict[str, Any]:
     return {name: content for name, content in owner.__dict__.items() if name != CACHE}
 
 
+#: Held while kernels are imported: threads that import parts of Numba in different orders would
+#: find modules that are half initialized.
+_IMPORTING = RLock()
+
+
 @cache
 def load_kernels(name: str) -> ModuleType:
     """Import a module of compiled loops, and Numba with it, at its first use."""
-    return import_module(name)
+    with _IMPORTING:
+        return import_module(name)

@@ -1,6 +1,7 @@
 """The command ``pinesy studio``."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -85,9 +86,10 @@ def studio(
     from pinesy.studio.web_application import serve
 
     if model is None:
-        serve(demo_session(typer.echo), port, not no_open, typer.echo)
+        serve(partial(demo_session, typer.echo), port, not no_open, typer.echo)
         return
-    serve(Session.open(model, data, **file_options.reading), port, not no_open, typer.echo)
+    reading = file_options.reading
+    serve(partial(Session.open, model, data, **reading), port, not no_open, typer.echo)
 
 
 def demo_session(say: Callable[[str], None]) -> Session:

@@ -23,6 +23,7 @@ from pinesy.rules.numbers import is_number
 from pinesy.rules.propositions import Proposition
 from pinesy.samples import value_texts
 from pinesy.studio.digit_image import SIDE, as_digit
+from pinesy.studio.near_rules import near_rules
 from pinesy.studio.question import image_of, level_of, output_named, read_sample, value_index
 from pinesy.studio.reason_chain import reason_chain
 from pinesy.studio.session import (
@@ -127,33 +128,40 @@ def answer(session: Session, payload: Payload) -> dict[str, Any]:
     """Return the verdict on a sample, every value, and the reason chain.
 
     Payload: ``sample``, ``attribute`` (null for the first output), ``place`` of the value that is
-    asked about (null for the answer), ``level`` of the guarantee.
+    asked about (null for the answer), ``level`` of the guarantee, ``brief``: true for the answer
+    and the degrees alone, which cost one inference, without reasons.
     """
     work = session.work
     attribute = output_named(work.rules, payload.get("attribute"))
     evidence, _ = read_sample(session, payload.get("sample"))
-    result = _verdict(work, evidence, attribute, payload)
-    exclusion = None
-    if payload.get("place") is not None:
-        value = attribute.domain[value_index(attribute, payload["place"])]
-        exclusion = None if (value,) == result.values else result.why_not(value)
-    analysis: Sentences = result if exclusion is None else exclusion
-    content = result.to_dict()
-    return {
+    needed = {a.name: evidence[a.name] for a in work.rules.compile([attribute]).inputs}
+    result = verdict(work.rules, needed, attribute)
+    shared = {
         "version": session.version,
-        "verdict": content,
-        "text": result.text(),
-        "set": _contents(result.change),
-        "prefix": _prefix(result),
+        "prefix": equation_prefix(result),
         "degrees": result.distribution.degrees.tolist(),
         "readings": {
             a.name: list(evidence[a.name])
             for a in work.rules.inputs
             if isinstance(evidence[a.name], list)
         },
+    }
+    if payload.get("brief"):
+        return shared | {"verdict": result.answer_dict(), "brief": True}
+    result = _guaranteed(work, evidence, result, payload)
+    exclusion = None
+    if payload.get("place") is not None:
+        value = attribute.domain[value_index(attribute, payload["place"])]
+        exclusion = None if (value,) == result.values else result.why_not(value)
+    analysis: Sentences = result if exclusion is None else exclusion
+    return shared | {
+        "verdict": result.to_dict(),
+        "text": result.text(),
+        "set": _contents(result.change),
         "deciding": list(result.deciding_inputs),
         "clash": None if result.clash is None else result.clash.attribute.name,
         "chain": reason_chain(analysis),
+        "near": [] if exclusion is not None else near_rules(result),
         "card": _card(result),
         "whyNot": None
         if exclusion is None
@@ -165,22 +173,20 @@ def answer(session: Session, payload: Payload) -> dict[str, Any]:
     }
 
 
-def _verdict(
-    work: Work, evidence: Mapping[str, Any], attribute: Attribute, payload: Payload
+def _guaranteed(
+    work: Work, evidence: Mapping[str, Any], result: Verdict, payload: Payload
 ) -> Verdict:
     """Return the verdict, with a guarantee where the rules are calibrated."""
-    needed = {a.name: evidence[a.name] for a in work.rules.compile([attribute]).inputs}
-    result = verdict(work.rules, needed, attribute)
     if payload.get("level") is None or work.calibrated is None:
         return result
-    level, name = level_of(payload), attribute.name
+    level, attribute = level_of(payload), result.attribute
     try:
         calibrated = calibrated_of(work)
-        sets = calibrated.predict_set(calibrated_evidence(work, evidence), level, [name])
+        sets = calibrated.predict_set(calibrated_evidence(work, evidence), level, [attribute.name])
     except PinesyError as error:
         guarantee = Guarantee(level, attribute.domain, str(error))
     else:
-        guarantee = Guarantee.of(level, sets[name], attribute, result.wording)
+        guarantee = Guarantee.of(level, sets[attribute.name], attribute, result.wording)
     return Verdict(result.decision, result.wording, guarantee)
 
 
@@ -226,7 +232,7 @@ def _contents(change: Change | None) -> dict[str, Any] | None:
     return contents
 
 
-def _prefix(result: Verdict) -> str:
+def equation_prefix(result: Verdict) -> str:
     """Return ``7 + 1 =`` where the answer is a function of attributes that have one value each."""
     decision = result.decision
     equation = equation_of(decision.plan.rule_sets[result.attribute.name])

@@ -225,6 +225,7 @@ def data_figures(session: Session, name: object) -> dict[str, Any]:
             "counts": answers.counts(),
             "curve": answers.selective_accuracy(POINTS) if answers.labels is not None else [],
             "coverage": _coverage(session, session.labelled(), outputs),
+            "confusion": answers.confusion(Wording.of(None, session.work.rules.attributes)),
         }
 
     return session.report(("figures", *outputs), make)

@@ -128,7 +128,9 @@ def _rule(
     table, wording = analysis.decision.plan.tables[rules.attribute.name], analysis.wording
     rule = table.rules[index]
     propositions = rule.premise.propositions
-    premise = " and ".join(_words(analysis, p, len(propositions) > 1) for p in propositions)
+    premise = " and ".join(
+        proposition_words(analysis, p, len(propositions) > 1) for p in propositions
+    )
     conclusion = rule.conclusion if holds else ~rule.conclusion
     title = wording.name(rules.attribute)
     text = wording.proposition_sentence(conclusion, MAX_NAMED).removeprefix(f"{title} is ")
@@ -146,7 +148,7 @@ def _rule(
     }
 
 
-def _words(analysis: Sentences, proposition: Proposition, compact: bool) -> str:
+def proposition_words(analysis: Sentences, proposition: Proposition, compact: bool) -> str:
     """Return a proposition in words; of a formula that holds, the formula."""
     text = analysis.wording.proposition_sentence(proposition, MAX_NAMED, compact)
     if proposition.attribute.formula is None or not text.endswith(" is true"):

@@ -26,6 +26,8 @@ Indices = npt.NDArray[np.intp]
 #: What a row is counted as.
 STATES = ("right", "wrong", "answered", "undecided", "contradiction")
 RIGHT, WRONG, ANSWERED, UNDECIDED, CONTRADICTION = range(len(STATES))
+#: Values of an output up to which labels and answers are counted in a table.
+MAX_CONFUSED = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +123,31 @@ class RowAnswers:
             **dict(zip(STATES, numbers, strict=True)),
             "rightRange": share_band(numbers[RIGHT], decided) if decided else None,
             "decidedRange": share_band(decided, len(self)) if len(self) else None,
+        }
+
+    def confusion(self, wording: Wording) -> dict[str, Any] | None:
+        """Return how often each label got each answer; None without labels of a single output.
+
+        The last column of ``counts`` has the rows without an answer. Values that are neither a
+        label nor an answer are not listed; more than `MAX_CONFUSED` are not shown.
+        """
+        if self.labels is None or len(self.possibilities) > 1:
+            return None
+        [pi], labels = self.possibilities, self.labels[:, 0]
+        n, decided = len(pi.attribute.domain), self.outcomes == 0
+        answers = np.where(decided, pi.degrees.argmax(axis=1), n)
+        counts = np.zeros((n, n + 1), dtype=np.intp)
+        np.add.at(counts, (labels, answers), 1)
+        indices = np.flatnonzero(counts.sum(axis=1) + counts[:, :n].sum(axis=0))
+        if not 1 < len(indices) <= MAX_CONFUSED:
+            return None
+        texts = [wording.domain(pi.attribute)[i] for i in indices.tolist()]
+        columns = [*indices.tolist(), *([] if decided.all() else [n])]
+        return {
+            "title": wording.name(pi.attribute),
+            "labels": texts,
+            "answers": [*texts, *([] if decided.all() else ["undecided"])],
+            "counts": counts[indices][:, columns].tolist(),
         }
 
     def selective_accuracy(self, points: int) -> list[list[float]]:

@@ -28,6 +28,7 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import is_number
 from pinesy.rules.outcomes import OUTCOMES
 from pinesy.rules.possibility import Possibility
+from pinesy.studio.ask_view import equation_prefix
 from pinesy.studio.data_view import answers_of, audit_of
 from pinesy.studio.question import output_named, read_sample
 from pinesy.studio.row_answers import answered_outputs
@@ -76,6 +77,7 @@ def overview(session: Session, payload: Payload) -> dict[str, Any]:
         "name": f"{_stem(session)}.html",
         "bytes": len(content.encode()),
         "samples": size,
+        "prefix": equation_prefix(answer),
         "verdict": {
             "question": question,
             "outcome": answer.outcome,

@@ -13,8 +13,8 @@ import logging
 import socket
 import webbrowser
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -48,6 +48,8 @@ HOST = "127.0.0.1"
 PORT, PORTS = 8765, 50
 #: Seconds that open requests get when the studio ends.
 GRACE = 2
+#: Seconds that the command waits for the session before it serves the page: most errors come first.
+OPEN_AT_ONCE = 0.3
 #: Requests of the views that are worked on at a time (and as many of the page around them), and
 #: those that may wait.
 THREADS, MOST_WAITING = 8, 1_000
@@ -130,8 +132,11 @@ ENDPOINTS = {
 # --- the application ------------------------------------------------------------------------------
 
 
-def application(session: Session, access: Access) -> Starlette:
-    """Return the ASGI application, protected by `pinesy.studio.guard`."""
+def application(session: "Session | Future[Session]", access: Access) -> Starlette:
+    """Return the ASGI application, protected by `pinesy.studio.guard`.
+
+    Of a session that is still being opened the page is there at once; its requests wait.
+    """
     routes: list[Route | Mount] = [
         Route("/", _page),
         Route(ENTRANCE, _enter, methods=["POST"]),
@@ -142,7 +147,12 @@ def application(session: Session, access: Access) -> Starlette:
     if SHARED.is_dir():
         routes.append(Mount("/shared", StaticFiles(directory=SHARED)))
     app = Starlette(routes=routes, middleware=[Middleware(Guard, access=access)])
-    app.state.session, app.state.access = session, access
+    opened: Future[Session] = Future()
+    if isinstance(session, Future):
+        opened = session
+    else:
+        opened.set_result(session)
+    app.state.session, app.state.access = opened, access
     # The page itself has threads of its own, so that it can stop what takes those of the views.
     app.state.shell_threads, app.state.view_threads = Threads(), Threads()
     return app
@@ -154,7 +164,9 @@ async def _page(_request: Request) -> Response:
 
 async def _preview(request: Request) -> Response:
     """Return the page in one file that a key stands for, and forget it."""
-    content = request.app.state.session.previews.pop(request.path_params["key"], None)
+    opened = request.app.state.session
+    previews = opened.result().previews if opened.done() else {}
+    content = previews.pop(request.path_params["key"], None)
     if content is None:
         return Response("This preview was opened before. Open it again in Share.", 404)
     return Response(content, media_type="text/html")
@@ -191,7 +203,7 @@ async def _answer(request: Request) -> Response:
     state = request.app.state
     threads = state.shell_threads if view == "shell" else state.view_threads
     try:
-        return as_json(await threads.run(partial(endpoint, state.session, payload)))
+        return as_json(await threads.run(lambda: endpoint(state.session.result(), payload)))
     except PinesyError as error:
         return as_json(error_data(error), 422)
     except Exception as error:
@@ -290,15 +302,31 @@ def as_json(content: object, status: int = 200) -> Response:
 
 
 def serve(
-    session: Session, port: int | None, open_browser: bool, say: Callable[[str], None]
+    open_session: Callable[[], Session],
+    port: int | None,
+    open_browser: bool,
+    say: Callable[[str], None],
 ) -> None:
     """Serve a studio until it is interrupted.
 
     Parameters
     ----------
+    open_session : reads the rules or the model; the page is served meanwhile. An error that it
+        raises ends the studio.
     port : where to listen; None for the first free one from `PORT` on, 0 for any
     say : prints a line
     """
+    opened: Future[Session] = Future()
+
+    def settle() -> None:
+        try:
+            opened.set_result(open_session())
+        except BaseException as error:  # raised again below
+            opened.set_exception(error)
+
+    Thread(target=settle, daemon=True, name="pinesy-open").start()
+    with suppress(TimeoutError):  # what fails at once is not announced first
+        opened.result(OPEN_AT_ONCE)
     with listening(port) as bound, suppress(KeyboardInterrupt):
         bound_port = bound.getsockname()[1]
 
@@ -315,15 +343,21 @@ def serve(
         )
         server = Announcing(
             uvicorn.Config(
-                application(session, access),
+                application(opened, access),
                 log_level="critical",  # endpoints log their own errors; the rest is of no use
                 access_log=False,
                 lifespan="off",
                 timeout_graceful_shutdown=GRACE,
             )
         )
+
+        def end_on_failure(_opened: object) -> None:
+            server.should_exit = opened.exception() is not None
+
+        opened.add_done_callback(end_on_failure)
         if not open_browser:
             server.run(sockets=[bound])
+            _raise_failure(opened)
             return
         with redirect_file(address(access.new_code())) as path:
 
@@ -333,6 +367,13 @@ def serve(
 
             server.announce = open_page
             server.run(sockets=[bound])
+        _raise_failure(opened)
+
+
+def _raise_failure(opened: "Future[Session]") -> None:
+    """Raise the error with which a session failed to open."""
+    if opened.done() and (error := opened.exception()) is not None:
+        raise error
 
 
 @contextmanager

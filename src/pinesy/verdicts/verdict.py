@@ -182,13 +182,7 @@ class Verdict(Sentences):
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain data; `verdict_schema` describes it."""
         change, firmness = self.change, self.firmness
-        content: dict[str, Any] = {
-            "question": self.wording.name(self.attribute),
-            "attribute": self.attribute.name,
-            "outcome": self.outcome,
-            "values": [plain_value(value) for value in self.values],
-            "certainty": self.certainty,
-            "answer": self.answer,
+        content: dict[str, Any] = self.answer_dict() | {
             "because": self.because,
             "facts": [_fields(fact) for fact in self.facts],
             "reasons": [_fields(reason) for reason in self.reasons],
@@ -220,6 +214,17 @@ class Verdict(Sentences):
                 {"inputs": list(names), "points": total}
                 for names, total in self.point_groups(points).items()
             ],
+        }
+
+    def answer_dict(self) -> dict[str, Any]:
+        """Return the part of `to_dict` that one inference gives: the answer without reasons."""
+        return {
+            "question": self.wording.name(self.attribute),
+            "attribute": self.attribute.name,
+            "outcome": self.outcome,
+            "values": [plain_value(value) for value in self.values],
+            "certainty": self.certainty,
+            "answer": self.answer,
         }
 
     def _degrees(self) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@
 import { button, fill, make } from "./elements.js";
 import { chainPicture } from "./chain.js";
 import { EvidenceRow, isUnknown } from "./inputs.js";
-import { legend, pathLegend, pointsCard, shortDegree, valueList, VerdictCard, withChips } from "./parts.js";
+import { legend, nearRules, pathLegend, pointsCard, shortDegree, valueList, VerdictCard, withChips } from "./parts.js";
 
 /** Levels of a guarantee. */
 const LEVELS = [0.8, 0.9, 0.95, 0.98];
@@ -142,16 +142,23 @@ export class AskView {
     this.mark([], null);
   }
 
-  /** Write an answer; what has the focus keeps it. */
+  /** Write an answer; what has the focus keeps it. A brief one has its reasons in a later one. */
   write(content) {
     const active = document.activeElement;
     const key = ["index", "level", "question", "tool"].find((name) => name in (active?.dataset ?? {}));
     this.content = content;
-    this.writeVerdict(content);
-    this.writeValues(content);
-    this.writeWhy(content);
-    this.values.hidden = this.why.hidden = false;
-    this.mark(content.deciding, content.verdict.outcome);
+    this.why.setAttribute("aria-busy", String(Boolean(content.brief)));
+    this.values.hidden = false;
+    if (content.brief) {
+      this.verdict.showNext(this.answerParts(content));
+      this.writeValues(content);
+    } else {
+      this.writeVerdict(content);
+      this.writeValues(content);
+      this.writeWhy(content);
+      this.why.hidden = false;
+      this.mark(content.deciding, content.verdict.outcome);
+    }
     this.verdict.busy = false;
     if (key && !active.isConnected) {
       const same = `[data-${key}="${CSS.escape(active.dataset[key])}"]`;
@@ -164,7 +171,21 @@ export class AskView {
     for (const [name, row] of this.rows) row.mark = deciding.includes(name) ? kind : "";
   }
 
-  writeVerdict({ verdict, prefix, set, text }) {
+  /** Return what stands large in the verdict. */
+  answerParts({ verdict, prefix, degrees }) {
+    const kind = KINDS[verdict.outcome];
+    return {
+      kind,
+      question: this.questions(verdict.question),
+      ...largeAnswer(verdict),
+      prefix,
+      also: this.rival(verdict),
+      possible: Math.max(...degrees),
+      certain: kind === "decided" ? verdict.certainty : 0,
+    };
+  }
+
+  writeVerdict({ verdict, set, text }) {
     const kind = KINDS[verdict.outcome];
     const isDecided = kind === "decided";
     const chips = (sentence) => withChips(capital(sentence), (number) => this.find(number), kind === "conflict" ? "conflict" : "");
@@ -175,13 +196,7 @@ export class AskView {
       verdict.guarantee ? [["Guaranteed at ", this.levels()], verdict.guarantee.text] : null,
     ];
     this.verdict.show({
-      kind,
-      question: this.questions(verdict.question),
-      ...largeAnswer(verdict),
-      prefix,
-      also: this.rival(verdict),
-      possible: Math.max(...this.content.degrees),
-      certain: isDecided ? verdict.certainty : 0,
+      ...this.answerParts(this.content),
       lines: lines.filter(Boolean),
       tools: button("Copy answer", () => this.copy(text), { class: "btn plain tiny", "data-tool": "copy" }),
     });
@@ -277,7 +292,7 @@ export class AskView {
     return full.length === 1 ? full[0] : null;
   }
 
-  writeWhy({ verdict, degrees, chain, card, clash, whyNot }) {
+  writeWhy({ verdict, degrees, chain, card, clash, whyNot, near = [] }) {
     const { place } = this.question;
     const picked = place ?? this.winner(degrees);
     const value = picked === null ? "" : this.attribute.values[picked];
@@ -300,7 +315,7 @@ export class AskView {
       make("header", {}, make("h2", {}, heading), whyNot ? back : hasChain ? pathLegend() : null),
       lines ? make("div", { class: "lines" }, lines) : null,
       card ? pointsCard(card) : null,
-      hasChain ? chainPicture(chain, { images: this.images, clash }) : null,
+      hasChain ? chainPicture(chain, { images: this.images, clash }) : near.length ? nearRules(near) : null,
       details,
     );
   }

@@ -73,6 +73,7 @@ export class EvidenceRow {
     this.problem = make("p", { class: "problem", role: "alert" });
     this.unknown = button("unknown", () => this.toggle(), { class: "unknown", "aria-label": `${title} is unknown` });
     this.control = scale ? this.number(numbers) : this.choice();
+    this.reading = make("div", {});
     this.sliders = make("div", { class: "sliders" });
     this.details = make(
       "details",
@@ -92,6 +93,7 @@ export class EvidenceRow {
         this.unknown,
       ),
       make("div", { class: "control" }, this.control, this.image),
+      this.reading,
       this.details,
       this.problem,
     );
@@ -160,7 +162,6 @@ export class EvidenceRow {
 
   /** Take another setting, and an image of what is seen. */
   set(setting, image = "") {
-    if (setting.degrees && !this.setting.degrees && !isUnknown(setting)) this.details.open = true;
     this.setting = setting;
     this.image.hidden = !image;
     if (image) this.image.src = image;
@@ -192,6 +193,8 @@ export class EvidenceRow {
       if (number > Number(this.range.max)) this.range.max = number;
       this.range.value = number ?? (Number(this.range.min) + Number(this.range.max)) / 2;
     }
+    this.reading.hidden = !degrees || unknown;
+    fill(this.reading, this.reading.hidden ? null : readingBars(this.attribute, this.setting));
     fill(this.problem, problemOf(this.attribute, this.setting));
     this.showSliders();
   }

@@ -38,7 +38,7 @@ export function layers(columns, edges) {
   const element = make(
     "div",
     { class: "layers" },
-    columns.map(({ title = "", size = "" }, i) => make("div", { class: `layer ${size}` }, make("h4", {}, title), bodies[i])),
+    columns.map(({ title = "", size = "" }, i) => make("div", { class: `layer ${size}` }, make("h3", {}, title), bodies[i])),
     svg,
   );
   new ResizeObserver(() => drawEdges(element, svg, [...hops.values()])).observe(element);

@@ -57,6 +57,9 @@ export function chip(number, onRule, kind = "") {
   return button(number, () => onRule(Number(number)), attributes);
 }
 
+/** Rules whose chips a sentence has; more are counted. */
+const CHIPS = 4;
+
 /** Return a sentence in which "(rule 2)" and "rules 2 and 7" have their numbers as chips. */
 export function withChips(sentence, onRule, kind = "") {
   const list = "\\d+(?:(?:, | and )\\d+)*";
@@ -64,14 +67,17 @@ export function withChips(sentence, onRule, kind = "") {
   return parts.map((part, i) => {
     if (i % 2 === 0) return part;
     const open = part.lastIndexOf("(rule");
-    const numbers = part.slice(Math.max(open, 0)).match(/\d+/g).map((number) => chip(number, onRule, kind));
-    if (open < 0) return [part.match(/^rules? /)[0], separated(numbers)];
+    const numbers = part.slice(Math.max(open, 0)).match(/\d+/g);
+    const hidden = numbers.length - CHIPS > 1 ? numbers.length - CHIPS : 0;
+    const [first, ...others] = numbers.slice(0, numbers.length - hidden).map((number) => chip(number, onRule, kind));
+    const rest = [others.map((other) => [" ", other]), hidden ? ` and ${hidden} more rules` : ""];
+    if (open < 0) return [part.match(/^rules? /)[0], first, rest];
     // The word before stays on the line of its chip.
-    return make("span", { class: "keep" }, part.slice(0, open), separated(numbers), part.slice(part.lastIndexOf(")") + 1));
+    const end = part.slice(part.lastIndexOf(")") + 1);
+    const alone = numbers.length === 1 ? end : "";
+    return [make("span", { class: "keep" }, part.slice(0, open), first, alone), rest, alone ? "" : end];
   });
 }
-
-const separated = (elements) => elements.flatMap((element, i) => (i ? [" ", element] : [element]));
 
 /** Return a card with a title; `tools` stand at the right of it. */
 export function card(title, tools, ...content) {
@@ -88,9 +94,22 @@ export function card(title, tools, ...content) {
 export class VerdictCard {
   constructor() {
     this.element = make("section", { class: "card verdict", "aria-label": "verdict", "aria-live": "polite" });
+    this.lines = make("dl", {});
   }
 
-  show({ kind, question, value, prefix = "", how = "", also = "", possible = 1, certain = 0, lines = [], tools = [] }) {
+  show({ lines = [], ...answer }) {
+    fill(this.lines, lines.map(([head, content]) => [make("dt", {}, head), make("dd", {}, content)]));
+    this.lines.setAttribute("aria-busy", "false");
+    this.showAnswer(answer);
+  }
+
+  /** Show the answer; the lines below it keep their place, dimmed, until `show` has those of it. */
+  showNext(answer) {
+    this.lines.setAttribute("aria-busy", "true");
+    this.showAnswer(answer);
+  }
+
+  showAnswer({ kind, question, value, prefix = "", how = "", also = "", possible = 1, certain = 0, tools = [] }) {
     const look = { decided: "", conflict: "conflict" }[kind] ?? "undecided";
     this.element.dataset.kind = kind;
     fill(
@@ -104,7 +123,7 @@ export class VerdictCard {
         also ? make("span", { class: "also" }, also) : null,
       ),
       kind === "start" ? null : bar(possible, certain, look),
-      make("dl", {}, lines.map(([head, content]) => [make("dt", {}, head), make("dd", {}, content)])),
+      this.lines,
     );
   }
 
@@ -188,6 +207,21 @@ export function ruleCard({ number, premise, conclusion, certainty = null }) {
     make("span", { class: "arrow" }, " → "),
     make("b", {}, conclusion),
   );
+}
+
+/** Return what rules still need, the nearest first: { number, needs, title, conclusion }. */
+export function nearRules(rules) {
+  const line = ({ number, needs, title, conclusion }) =>
+    make(
+      "li",
+      { class: "rule" },
+      make("span", { class: "number" }, number),
+      "needs that ",
+      make("b", {}, needs),
+      make("span", { class: "arrow" }, " → "),
+      `${title} ${conclusion}`,
+    );
+  return make("div", { class: "near" }, make("h3", {}, "What rules still need, the nearest first"), make("ul", {}, rules.map(line)));
 }
 
 /**

@@ -1,6 +1,7 @@
 // The page around the views: tabs, address, theme, notices of files that changed.
 import { button, counted, draw, fill, make } from "/shared/elements.js";
 import { Studio } from "./studio.js";
+import { failure } from "./tables.js";
 
 /** Milliseconds between looks at the state of the work. */
 const PULSE = 2000;
@@ -19,6 +20,7 @@ const studio = new Studio(document.getElementById("notices"));
 const tabs = document.getElementById("tabs");
 const main = document.getElementById("view");
 const undo = document.getElementById("undo");
+const opening = document.getElementById("opening");
 const opened = new Map();
 let changed = null;
 
@@ -41,7 +43,7 @@ async function choose(name) {
   }
   studio.view = name;
   studio.writeAddress();
-  for (const panel of main.children) panel.hidden = panel.id !== `panel-${name}`;
+  for (const panel of main.querySelectorAll(":scope > [role=tabpanel]")) panel.hidden = panel.id !== `panel-${name}`;
   if (!opened.has(name)) opened.set(name, enter(name));
   await opened.get(name);
   studio.dispatchEvent(new CustomEvent("view", { detail: name }));
@@ -52,10 +54,19 @@ async function enter(name) {
     id: `panel-${name}`, role: "tabpanel", "aria-labelledby": `tab-${name}`, class: `view ${name}-view`,
   });
   main.append(panel);
-  await studio.attempt(async () => {
+  await fillPanel(panel, name);
+}
+
+/** Fill a panel with its view, or with what went wrong. */
+async function fillPanel(panel, name) {
+  if (!opening.isConnected) fill(panel, make("p", { class: "opening", role: "status" }, "Loading …"));
+  try {
     const view = await import(`./views/${name}.js`);
     await view.open(panel, studio);
-  });
+  } catch (error) {
+    fill(panel, failure(error, () => fillPanel(panel, name)));
+  }
+  opening.remove();
   panel.dataset.ready = "true";
 }
 
@@ -77,7 +88,8 @@ function setTheme(theme) {
 
 function show() {
   const { source, data, rows, reading, problem, canUndo } = studio.state;
-  const read = (rows || reading) && `${data}: ${counted(rows)} rows${reading ? " so far" : ""}`;
+  const soFar = rows ? `${counted(rows)} rows${reading ? " so far" : ""}` : "being read";
+  const read = (rows || reading) && `${data}: ${soFar}`;
   const text = [source, read].filter(Boolean).join(" · ");
   fill(document.getElementById("source"), text);
   document.getElementById("source").title = text;
@@ -106,7 +118,8 @@ function act(name) {
 
 async function pulse() {
   if (!document.hidden) await studio.refresh().catch(() => {});
-  setTimeout(pulse, PULSE);
+  // Data is read at the start, and often within moments.
+  setTimeout(pulse, studio.state.reading ? PULSE / 8 : PULSE);
 }
 
 studio.addEventListener("state", show);
@@ -128,7 +141,8 @@ async function start() {
   const [views] = await Promise.all([studio.ask("shell/views"), studio.refresh()]);
   fill(tabs, ...views.map(tab));
   await choose(views.some(({ name }) => name === studio.view) ? studio.view : views[0].name);
-  setTimeout(pulse, PULSE);
+  setTimeout(pulse, PULSE / 8);
 }
 
 await studio.attempt(start);
+opening.remove();

@@ -27,6 +27,8 @@ export class Studio extends EventTarget {
     // What is asked: {attribute, place of a value or null, level of the guarantee or null}.
     this.question = null;
     this.view = "";
+    // Of the rows in Data: which ones are shown, and which ones to show next.
+    this.filter = this.dataFilter = null;
     this.lost = null;
   }
 
@@ -110,6 +112,7 @@ export class Studio extends EventTarget {
     if (row !== null) content.set("row", row + 1);
     if (kept.length) content.set("inputs", JSON.stringify(Object.fromEntries(kept)));
     if (this.question) content.set("question", JSON.stringify(this.question));
+    if (this.view === "data" && this.filter && this.filter !== "all") content.set("rows", this.filter);
     history.replaceState(null, "", `#${this.view}${content.size ? `?${content}` : ""}`);
   }
 
@@ -118,6 +121,7 @@ export class Studio extends EventTarget {
     const content = new URLSearchParams(rest);
     this.view = view;
     if (!rest) return;
+    if (content.get("rows")) this.dataFilter = content.get("rows");
     try {
       const row = Number(content.get("row"));
       this.question = JSON.parse(content.get("question") ?? "null");
@@ -126,6 +130,12 @@ export class Studio extends EventTarget {
     } catch {
       this.tell("This address is cut short: it has no sample.", "error");
     }
+  }
+
+  /** Look at other rows in Data. */
+  setFilter(filter) {
+    this.filter = filter;
+    this.writeAddress();
   }
 
   /** Ask for the state; an event informs views if it is new. */

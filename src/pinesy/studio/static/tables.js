@@ -71,6 +71,13 @@ export function empty(title, text, ...content) {
   );
 }
 
+/** Return a card that says what went wrong, with a button to try again. */
+export function failure(error, again) {
+  const sign = make("span", { class: "sign conflict", "aria-hidden": "true" }, "!");
+  const text = make("p", { class: "mark", role: "alert" }, sign, error.message);
+  return empty("This could not be shown", "Nothing is lost: the rules and the data are as they were.", text, button("Try again", again, { class: "btn" }));
+}
+
 /** Return what a view without data says, or null if there is data: `state` is that of the work. */
 export function missingData({ reading, rows, problem }, columns = []) {
   if (problem) return empty("The data cannot be read", problem);

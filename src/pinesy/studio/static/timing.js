@@ -29,3 +29,9 @@ export function latest(action) {
     }
   };
 }
+
+/** Measure, under a name, the time from a start to the paint of what was just written. */
+export function measurePaint(name, start) {
+  if (start === undefined) return;
+  requestAnimationFrame(() => setTimeout(() => performance.measure(name, { start })));
+}

@@ -3,13 +3,15 @@ import { AskView } from "/shared/ask.js";
 import { button, counted, fill, make } from "/shared/elements.js";
 import { explanationTree } from "../explanation_tree.js";
 import { address, DigitPad } from "../pad.js";
-import { latest } from "../timing.js";
+import { latest, measurePaint } from "../timing.js";
 
+/** Milliseconds of an answer with its reasons above which the answer is asked for alone, before. */
+const BRIEF_ABOVE = 80;
 const WORDS = ["no digits", "a digit", "two digits", "three digits", "four digits"];
 
 class StudioAsk {
   constructor(place, studio) {
-    Object.assign(this, { place, studio, view: null, row: null });
+    Object.assign(this, { place, studio, view: null, row: null, reasonsTake: 0 });
     this.answer = latest(() => this.answered());
     this.peek = document.getElementById("peek");
     this.watch = new IntersectionObserver(([entry]) => {
@@ -78,7 +80,10 @@ class StudioAsk {
     const read = (a) => ({ formula: null, scale: null, ...a, values: form.domains[a.domain] });
     const described = { ...form, inputs: form.inputs.map(read), questions: form.questions.map(read) };
     const source = {
-      answer: () => this.answer(),
+      answer: () => {
+        if (this.reasonsTake > BRIEF_ABOVE) this.leaving?.abort();
+        return this.answer();
+      },
       explain: (_settings, question) => this.explained(question),
       pad: (attribute) => this.pad(attribute),
       changed: (name, setting) => this.put(name, setting),
@@ -113,21 +118,32 @@ class StudioAsk {
   async start({ pictured, examples }) {
     // The first inference loads compiled loops: not while somebody waits for it.
     this.studio.ask("ask/answer", { sample: { row: null, inputs: {} } }).catch(() => {});
+    this.examples = make("div", {});
+    await this.showExamples(pictured, examples);
+    return {
+      title: `Draw ${WORDS[pictured.length] ?? "digits"}`,
+      text: "With the mouse, a pen or a finger. A network reads them, rules answer, and the answer says how certain it is. It follows every stroke.",
+      examples: this.examples,
+    };
+  }
+
+  /** Show examples, as soon as there are rows. */
+  async showExamples(pictured, examples) {
+    this.hasExamples = examples.length > 0;
+    this.examples.hidden = !this.hasExamples;
     const rows = await Promise.all(examples.map((row) => this.studio.ask("ask/row", { row })));
     const take = (row) => this.studio.setSample({ row, inputs: {} });
     const images = (found) => pictured.map((name) => make("img", { src: found.images[name], alt: "" }));
     const example = (found) =>
       button(images(found), () => take(found.row), { class: "btn", "aria-label": `take row ${found.row + 1}` });
-    return {
-      title: `Draw ${WORDS[pictured.length] ?? "digits"}`,
-      text: "With the mouse, a pen or a finger. A network reads them, rules answer, and the answer says how certain it is. It follows every stroke.",
-      examples: make(
-        "div",
-        { hidden: !rows.length },
-        make("h3", {}, "Or take some that somebody else wrote"),
-        make("div", { class: "tries" }, rows.map(example)),
-      ),
-    };
+    fill(this.examples, make("h3", {}, "Or take some that somebody else wrote"), make("div", { class: "tries" }, rows.map(example)));
+  }
+
+  /** Show what came with rows that were read meanwhile. */
+  async receiveRows() {
+    if (!this.view.start || this.hasExamples || !this.studio.state.rows) return;
+    const { pictured, examples } = await this.studio.ask("ask/form");
+    await this.showExamples(pictured, examples);
   }
 
   pad(attribute) {
@@ -171,32 +187,53 @@ class StudioAsk {
     await this.view.show(settings, Object.fromEntries(images));
   }
 
-  /** Ask the library; what it says of drawings is shown beside them. */
+  /** Ask the library: where reasons take long, for the answer first; drop reasons nobody waits for. */
   async answered() {
     const { view } = this;
     const { sample } = this.studio;
+    const asked = { sample, ...view.question };
     const waiting = setTimeout(() => (view.verdict.busy = true), 150);
+    const leaving = (this.leaving = new AbortController());
+    const shown = [...performance.getEntriesByName("sample-change", "mark")].at(-1)?.startTime;
+    performance.clearMarks("sample-change");
+    const isLong = this.reasonsTake > BRIEF_ABOVE;
     try {
-      const content = await this.studio.ask("ask/answer", { sample, ...view.question });
-      for (const [name, degrees] of Object.entries(content.readings)) {
-        if (!this.studio.sample.inputs[name]?.image) continue; // it was wiped meanwhile
-        view.rows.get(name).set({ degrees });
-        view.pads.get(name)?.showReading({ degrees });
+      if (isLong) {
+        this.written(view, sample, await this.studio.ask("ask/answer", { ...asked, brief: true }));
+        clearTimeout(waiting);
+        measurePaint("answer-painted", shown);
+        if (this.isOutdated(sample)) return;
       }
-      const isDrawn = Object.keys(view.images).length > 0;
-      if (this.view === view && (isDrawn || !view.start || Object.keys(sample.inputs).length || sample.row !== null)) view.write(content);
-      this.showPeek();
+      const began = performance.now();
+      const content = await this.studio.ask("ask/answer", asked, { signal: leaving.signal });
+      this.reasonsTake = performance.now() - began;
+      this.written(view, sample, content);
+      if (!isLong) measurePaint("answer-painted", shown);
+      measurePaint("reasons-painted", shown);
     } catch (error) {
-      if (error.status !== 0) this.studio.tell(error.message, "error");
+      if (error.name !== "AbortError" && error.status !== 0) this.studio.tell(error.message, "error");
     } finally {
       clearTimeout(waiting);
       view.verdict.busy = false;
     }
-    if (performance.getEntriesByName("sample-change").length) {
-      performance.measure("sample-shown", "sample-change");
-      performance.clearMarks("sample-change");
-    }
     this.place.dataset.shown = JSON.stringify(sample);
+  }
+
+  /** Whether another sample is waiting for its answer. */
+  isOutdated(sample) {
+    return sample !== this.studio.sample;
+  }
+
+  /** Write an answer; what it says of drawings is shown beside them. */
+  written(view, sample, content) {
+    for (const [name, degrees] of Object.entries(content.readings)) {
+      if (!this.studio.sample.inputs[name]?.image) continue; // it was wiped meanwhile
+      view.rows.get(name).set({ degrees });
+      view.pads.get(name)?.showReading({ degrees });
+    }
+    const isDrawn = Object.keys(view.images).length > 0;
+    if (this.view === view && (isDrawn || !view.start || Object.keys(sample.inputs).length || sample.row !== null)) view.write(content);
+    this.showPeek();
   }
 
   async explained({ attribute, place }) {
@@ -222,7 +259,10 @@ export async function open(place, studio) {
   studio.addEventListener("state", () => {
     if (studio.state.version !== ask.version) studio.attempt(() => ask.load().then(() => ask.show()));
     else if (ask.isWaiting && studio.state.rows) studio.setSample({ row: 0, inputs: {} });
-    else ask.showRow();
+    else {
+      ask.showRow();
+      studio.attempt(() => ask.receiveRows());
+    }
   });
   studio.addEventListener("view", () => ask.showPeek());
   await ask.show();

@@ -37,6 +37,7 @@ class DatasetView extends FreshView {
     this.edits = make("div", {});
     this.output = make("div", { class: "outputs" });
     this.split = make("div", {});
+    this.confusion = make("div", {});
     this.filters = make("div", { class: "filters" });
     this.rows = make("div", { class: "rows-frame", "aria-live": "polite" });
     this.basis = make("p", { class: "small quiet" });
@@ -59,13 +60,14 @@ class DatasetView extends FreshView {
         make("details", { class: "more" }, make("summary", {}, "How labels are judged"), field("Labels are judged", judged), this.basis),
       ),
       this.edits,
+      this.confusion,
     );
   }
 
   async load() {
     this.seen = this.key;
     this.stale = false;
-    if (this.studio.dataFilter) this.filter = this.studio.dataFilter;
+    if (this.studio.dataFilter in FILTERS) this.filter = this.studio.dataFilter;
     const nothing = missingData(this.studio.state);
     if (nothing) {
       fill(this.place, nothing);
@@ -149,6 +151,8 @@ class DatasetView extends FreshView {
     this.drawPlots();
     this.drawFilters();
     fill(this.split, splitBar(this.figures.counts));
+    fill(this.confusion, confusionCard(this.figures.confusion));
+    this.confusion.hidden = !this.confusion.children.length;
   }
 
   get coverage() {
@@ -240,11 +244,12 @@ class DatasetView extends FreshView {
     const asked = { attribute: this.attribute, filter: this.filter, method: this.method, start, count: ROWS };
     const { rows, total } = await this.studio.ask("data/page", asked);
     const images = rows.some((row) => Object.keys(row.images).length);
-    const heads = [images ? "Images" : "Row", images ? "Row" : "What is known", this.labelled ? "Label" : "", "Answer, certain", "", "Why look at it"];
+    const heads = [images ? "Images" : "Row", images ? "Row" : "What is known", this.labelled ? "Label" : "", "Answer, certain", "It is", "Why look at it"];
     fill(this.rows, table(heads, rows.map((row) => this.line(row, images)), { class: "table rows" }));
     this.drawFilters();
     this.pager.show(start, rows.length, total, "A row opens in Ask.");
     this.place.dataset.shown = `${this.filter} ${start}`;
+    this.studio.setFilter(this.filter);
   }
 
   line(row, images) {
@@ -302,6 +307,7 @@ class DatasetView extends FreshView {
   }
 
   showEdits(edits) {
+    this.edits.hidden = !edits.length;
     if (!edits.length) return fill(this.edits);
     const line = ({ row, line: at, attribute, was, now }) =>
       make("li", {}, `row ${counted(row + 1)} (line ${counted(at)}): ${attribute} ${was} → ${now}`);
@@ -334,6 +340,26 @@ class DatasetView extends FreshView {
       make("li", { class: "rule" }, make("span", { class: "number" }, number), `${premise} → ${conclusion}: certain ${shortDegree(1 - before[1])} → ${shortDegree(1 - after[1])}`);
     return fill(host, make("p", {}, text), make("ul", { class: "plain-list" }, found.rows.map(line)));
   }
+}
+
+/** Return how often each label got each answer; nothing where it is not counted. */
+function confusionCard(confusion) {
+  if (!confusion) return null;
+  const { title, labels, answers, counts } = confusion;
+  const cell = (count, row, column) => {
+    const kind = answers[column] === labels[row] ? "right" : column < labels.length ? "wrong" : "open";
+    return make("td", { class: count ? kind : "quiet" }, count ? counted(count) : "·");
+  };
+  const lines = labels.map((label, row) => [
+    make("th", { scope: "row" }, label),
+    counts[row].map((count, column) => cell(count, row, column)),
+  ]);
+  const rows = lines.map((line) => make("tr", {}, line));
+  return card(
+    "Labels and answers",
+    make("span", { class: "small quiet" }, `${title}: a row for each label, a column for each answer`),
+    make("div", { class: "confusion", tabindex: 0, role: "group", "aria-label": "counts" }, table(["label", ...answers], rows, { class: "counts" })),
+  );
 }
 
 const percentLevel = (level) => `${Number((100 * level).toFixed(1))} %`;

@@ -35,7 +35,7 @@ class ShareView extends FreshView {
   }
 
   pageCard() {
-    const { verdict, bytes, samples } = this.found;
+    const { verdict, prefix, bytes, samples } = this.found;
     const size = bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
     const isDecided = verdict.outcome === "decided";
     const [head, ...rest] = verdict.answer.split(": ");
@@ -50,7 +50,7 @@ class ShareView extends FreshView {
         make(
           "div",
           { class: "answer" },
-          make("span", { class: "value" }, isDecided ? verdict.values[0] : capital(`${head} `).trim()),
+          make("span", { class: "value" }, isDecided && prefix ? [make("small", {}, prefix), " "] : null, isDecided ? verdict.values[0] : capital(`${head} `).trim()),
           make("span", { class: isDecided ? "how" : "how words" }, isDecided ? `certain ${shortDegree(verdict.certainty)}` : rest.join(": ")),
         ),
         bar(1, isDecided ? verdict.certainty : 0, look),
