@@ -14,7 +14,7 @@ from pinesy.induction import CardCascade, card_of
 from pinesy.studio import Session
 from studio.conftest import ask, client_of
 
-SUMS = re.compile(r"against|points for|best points|`rule \d")
+SUMS = re.compile(r"against|(?<!\d )points for|best points|`rule \d")
 
 
 @pytest.fixture
