@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,14 @@ settings.register_profile("pinesy", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=400)
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("pinesy")
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures() -> Generator[None]:
+    """Close the figures of pyplot, which keeps them and warns of more than 20."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
 
 
 #: Words of a test module's source that give its tests a marker.

@@ -54,9 +54,9 @@ def test_csv_and_table(
     assert [row[0] for row in rows[1:4]] == ["a", "b", "c"]
     table = pinesy("infer", *files, *OPTIONS, "--format", "table").output
     assert [line.split()[:4] for line in table.splitlines()[2:5]] == [
-        ["a", "low", "0.25", "age"],
+        ["a", "low", "0.25", "The"],
         ["b", "undecided:", "no", "rule"],
-        ["c", "high", "0.75", "age"],
+        ["c", "high", "0.75", "The"],
     ]
     assert max(map(len, table.splitlines())) <= 80
 
@@ -66,7 +66,9 @@ def test_one_sample_is_a_verdict(files: tuple[Path, Path], pinesy: Callable[...,
     data.write_text("age;smoker\n70;yes\n")
     printed = pinesy("infer", *files, "--format", "table").stdout
     assert printed == pinesy("explain", *files).stdout
-    assert printed.startswith("high  certain 0.75\nBecause               age is 70 and smoker is")
+    assert printed.startswith(
+        "high  certain 0.75\nBecause               The age is 70 and smoker is"
+    )
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not start a browser.
 #: What the page calls it.
 TITLE = "Sum of two digits"
 RULES = """
-attribute left in 0..9
-attribute right in 0..9
+attribute left "left digit" in 0..9
+attribute right "right digit" in 0..9
 function sum = left + right
 """
 

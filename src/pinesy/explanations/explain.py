@@ -57,7 +57,7 @@ def explain(
     >>> rules = RuleSet([Iff(rain.isin({"yes"})).then(grass.isin({"wet"}))])
     >>> print(explain(rules, {"rain": {"yes": 1.0, "no": 0.2}}))
     wet, certain 0.80
-    Because: rain is yes (certain 0.80), so grass is wet (rule 1).
+    Because: Rain is yes (certain 0.80), so the grass is wet (rule 1).
     <BLANKLINE>
     It is possible that grass is wet, because it is possible that rain is yes (rule 1).
     It is certain at 0.8 that grass is wet: any other value is possible at 0.2 at most.

@@ -399,7 +399,7 @@ class Sentences(Analysis):
         return f"Yes, as long as {name} is {self.wording.with_unit(attribute, stays)}."
 
     def _limit(self, firmness: Firmness) -> str:
-        if firmness.limited_by is None:
+        if firmness.limited_by is None or self.certainty > 0.99:  # written as >0.99
             return ""
         attribute = self.decision.plan.attributes[firmness.limited_by]
         if firmness.rule is None:

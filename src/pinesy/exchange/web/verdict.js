@@ -587,7 +587,7 @@ class Analysis {
     const [winner] = winnersOf(this.degrees);
     const nextOf = (degrees) => degrees.reduce((most, degree, i) => (i === winner ? most : Math.max(most, degree)), 0);
     const second = nextOf(this.degrees);
-    if (second === 0) return "";
+    if (second === 0 || this.certainty > 0.99) return "";
     const { rules, degrees } = this.state;
     const only = setsBehind(rules, [this.attribute]);
     const crisp = (a) => degrees[a.number].map((degree) => (degree === heightOf(degrees[a.number]) ? 1 : 0));

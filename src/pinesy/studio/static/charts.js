@@ -105,7 +105,7 @@ export function surestPlot(curve, { decided, undecided, contradiction, samples }
       open / samples > 0.15
         ? [
             draw("rect", { class: "open", x: px(at[0]), width: px(1) - px(at[0]), y: py(low) - 12, height: 12 }),
-            text(`${counted(open)} undecided rows`, px(1), py(1) + 16, "end"),
+            text(`${counted(open)} undecided rows`, px(1), py(low) - 18, "end"),
           ]
         : null,
       draw("path", { class: "mark", d: `M${px(at[0])} ${py(low)}V${py(1)}` }),
