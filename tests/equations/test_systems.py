@@ -228,7 +228,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     a, b = rng.random((20, 7)), rng.random(20)
     whole = MinMaxSystem(a, b)
     expected = whole.row_distances.tobytes(), whole.lowest_approximate_solution.tobytes()
-    monkeypatch.setattr("pinesy.equations.systems.BLOCK", 45)
+    monkeypatch.setattr("pinesy.equations.product.BLOCK", 45)
     again = MinMaxSystem(np.asfortranarray(a), b)
     assert (again.row_distances.tobytes(), again.lowest_approximate_solution.tobytes()) == expected
 

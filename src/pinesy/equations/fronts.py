@@ -230,7 +230,18 @@ def _merge(fronts: Iterable[Front]) -> Front:
 def _front(e: FloatArray, w: FloatArray) -> Front:
     """Return the front of finite pairs."""
     order = np.argsort(-e)
-    e, w = e[order], w[order]
+    return _select_front(e[order], w[order])
+
+
+def sorted_fronts(e: FloatArray, columns: Iterable[FloatArray]) -> Fronts:
+    """Return the fronts of the pairs of `e` and each column, with one sort for all of them."""
+    order = np.argsort(-e)
+    e = e[order]
+    return Fronts.pack(_select_front(e, column[order]) for column in columns)
+
+
+def _select_front(e: FloatArray, w: FloatArray) -> Front:
+    """Return the front of pairs whose `e` does not increase."""
     best = np.maximum.accumulate(np.maximum(w, 0.0))
     # Among equal e the largest w counts: it is in `best` at the last of them.
     last = np.append(e[1:] != e[:-1], True)[: len(e)]

@@ -4,7 +4,7 @@ The products are dense, by definition. Rows are processed in blocks, so that mem
 Arguments are validated before the computation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -148,3 +148,10 @@ def make_readonly(array: FloatArray) -> FloatArray:
     """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array
+
+
+def contiguous_columns(a: FloatArray) -> Iterator[FloatArray]:
+    """Yield the columns as contiguous arrays, copied by blocks."""
+    step = max(1, BLOCK // len(a))
+    for first in range(0, a.shape[1], step):
+        yield from np.ascontiguousarray(a[:, first : first + step].T)
