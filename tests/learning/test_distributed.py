@@ -14,7 +14,7 @@ from messages import raises_saying
 from pinesy import LearningError, PinesyError, learn
 from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.learning import audit_distributed, infer_distributed, learn_batches, learn_distributed
-from pinesy.learning.cluster_tasks import FAN_IN
+from pinesy._common.cluster_tasks import FAN_IN
 
 TAU = 0.8
 N = 300

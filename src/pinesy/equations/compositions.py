@@ -81,6 +81,9 @@ class Composition:
         """Return the maximum (minimum) along an axis."""
         return table.max(axis=axis) if self.is_max else table.min(axis=axis)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_composition, (self.name,)
+
     def __repr__(self) -> str:
         return f"Composition({self.name!r}: {self.formula} = b_i)"
 
@@ -129,7 +132,7 @@ _TABLE = [
         definition="min-max",
         # Changing a sign is exact where 1 - . would round.
         turn=lambda a, b: (-a, -b),
-        turn_back=lambda x: -x,
+        turn_back=lambda x: 0 - x,  # never -0.0
     ),
     Composition(
         "max-product",

@@ -84,11 +84,15 @@ class Covers:
             levels, caps = stack.pop()
             if not self._may_be_minimal(levels, caps):
                 continue
-            is_uncovered = (self.ranks > np.array(levels)).all(axis=1)
+            is_uncovered = self.uncovered(levels)
             if is_uncovered.any():
                 stack.extend(reversed(self.branches(levels, caps, is_uncovered)))
             elif self._may_be_minimal(levels, tuple(level + 1 for level in levels)):
                 yield levels
+
+    def uncovered(self, levels: Levels) -> BoolArray:
+        """Return which rows are not reached at some levels."""
+        return np.asarray((self.ranks > np.array(levels)).all(axis=1))
 
     def branches(
         self, levels: Levels, caps: Levels, is_uncovered: BoolArray

@@ -228,8 +228,11 @@ class IntervalSystem:
     def _covers(self) -> Covers:
         self._require_consistent()
         composition, x = self.composition, self.candidate
-        goal = self.lower if composition.is_max else self.upper
-        goals = goal[:, None]
+        goals = (self.lower if composition.is_max else self.upper)[:, None]
+        # A row that the start reaches, up to rounding, needs nothing.
+        goals = np.where(
+            np.abs(goals - composition.start) <= self.tolerance, composition.start, goals
+        )
         values = composition.combine(self.a, x)
         if composition.is_max:
             is_reached = values >= goals - self.tolerance

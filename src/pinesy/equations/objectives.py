@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from pinesy._common.validation import BoolArray
 from pinesy.equations.covers import NEVER, Covers, Levels
 
 
@@ -59,7 +58,7 @@ class CoverSearch:
             (levels, caps), bound = stack.pop()
             if bound >= best_cost:
                 continue
-            is_uncovered = (self.covers.ranks > np.array(levels)).all(axis=1)
+            is_uncovered = self.covers.uncovered(levels)
             if not is_uncovered.any():
                 best, best_cost = levels, self._cost(levels)
                 continue
@@ -77,7 +76,7 @@ class CoverSearch:
     def _bound(self, levels: Levels, caps: Levels) -> Any:
         """Return a lower bound: rows that no column can reach together cost their least each."""
         ranks = self.covers.ranks
-        is_uncovered: BoolArray = (ranks > np.array(levels)).all(axis=1)
+        is_uncovered = self.covers.uncovered(levels)
         is_choice = (ranks < np.array(caps)) & (ranks != NEVER)
         now = np.array([self.costs[j][level] for j, level in enumerate(levels)])
         rises = np.where(is_choice, self._prices - now, np.inf)[is_uncovered]

@@ -65,12 +65,12 @@ class System(IntervalSystem):
         self._set_composition(composition, tolerance)
 
     @property
-    def lower(self) -> Any:  # type: ignore[override]
+    def lower(self) -> Any:
         """The right-hand side."""
         return self.b
 
     @property
-    def upper(self) -> Any:  # type: ignore[override]
+    def upper(self) -> Any:
         """The right-hand side."""
         return self.b
 
