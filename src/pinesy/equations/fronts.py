@@ -230,24 +230,25 @@ def _merge(fronts: Iterable[Front]) -> Front:
 def _front(e: FloatArray, w: FloatArray) -> Front:
     """Return the front of finite pairs."""
     order = np.argsort(-e)
-    return _select_front(e[order], w[order])
-
-
-def sorted_fronts(e: FloatArray, columns: Iterable[FloatArray]) -> Fronts:
-    """Return the fronts of the pairs of `e` and each column, with one sort for all of them."""
-    order = np.argsort(-e)
-    e = e[order]
-    return Fronts.pack(_select_front(e, column[order]) for column in columns)
-
-
-def _select_front(e: FloatArray, w: FloatArray) -> Front:
-    """Return the front of pairs whose `e` does not increase."""
+    e, w = e[order], w[order]
     best = np.maximum.accumulate(np.maximum(w, 0.0))
     # Among equal e the largest w counts: it is in `best` at the last of them.
     last = np.append(e[1:] != e[:-1], True)[: len(e)]
     e, best = e[last], best[last]
     better = np.diff(best, prepend=0.0) > 0.0
     return Front(e[better], best[better])
+
+
+def sorted_fronts(e: FloatArray, columns: Iterable[FloatArray]) -> Fronts:
+    """Return the fronts of the pairs of `e` and each column, with one sort for all of them."""
+    order = np.argsort(-e).astype(np.int64, copy=False)
+    decreasing, front_e, front_w = e[order], np.empty(len(e)), np.empty(len(e))
+    select = load_kernels(KERNELS).select_front
+    fronts = []
+    for column in columns:
+        size = select(decreasing, column, order, front_e, front_w)
+        fronts.append(Front(front_e[:size], front_w[:size]))
+    return Fronts.pack(fronts)
 
 
 def reliable_below(tolerance: Any) -> Any:

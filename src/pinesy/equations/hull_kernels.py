@@ -158,9 +158,10 @@ def goedel_distances(e, w, starts, a, b, tolerance, out, attained):
                 k = _first_above(w, starts[j], starts[j + 1], u)
                 is_open = k < starts[j + 1] and e[k] >= u
                 below = e[k] - u if is_open else 0.0
-                rise = _rise(e, w, starts[j], starts[j + 1], b[i])
-                least = min(least, max(below, rise))
-                if not is_open or rise > below + tolerance:
-                    least_attained = min(least_attained, max(below, rise))
+                if below < least_attained:
+                    rise = _rise(e, w, starts[j], starts[j + 1], b[i])
+                    least = min(least, max(below, rise))
+                    if not is_open or rise > below + tolerance:
+                        least_attained = min(least_attained, max(below, rise))
         out[i] = least
         attained[i] = least_attained

@@ -44,9 +44,9 @@ class System(IntervalSystem):
     array([0.8, 0.5])
     >>> [x.tolist() for x in system.minimal_solutions()]
     [[0.0, 0.5]]
-    >>> system = System([[1.0], [0.5]], [0.6, 0.0], composition="max-product")
+    >>> system = System([[1.0], [0.5]], [0.75, 0.0], composition="max-product")
     >>> system.is_consistent, system.chebyshev_distance
-    (False, 0.2)
+    (False, 0.25)
     >>> print(system.disagreement())
     row 0 disagrees with rows 1
     """
@@ -90,7 +90,7 @@ class System(IntervalSystem):
         if self.is_exact:
             rows = range(len(self.b))
             terms = (blocking_terms(self.composition, self.a, self.b, row) for row in rows)
-            nabla = np.array([table.max(axis=0).min() for table in terms])
+            nabla = np.array([table.max(axis=0).min() for table in terms], dtype=object)
             return RowDistances(nabla, nabla)
         a, b = self.composition.turn(self.a, self.b)
         if self.composition.definition == "min-max":
