@@ -204,7 +204,7 @@ class IntervalSystem:
         exponentially many: take some with `itertools.islice`, count them with `count_solutions`.
         """
         self._check_extreme("greatest")
-        return self._end_solutions()
+        return self.opposite_solutions()
 
     def maximal_solutions(self) -> Iterator[Any]:
         """Yield the maximal solutions of a min composition, lazily, each once.
@@ -212,9 +212,10 @@ class IntervalSystem:
         All solutions are those between the lowest solution and one of them.
         """
         self._check_extreme("lowest")
-        return self._end_solutions()
+        return self.opposite_solutions()
 
-    def _end_solutions(self) -> Iterator[Any]:
+    def opposite_solutions(self) -> Iterator[Any]:
+        """Yield the minimal solutions of a maximum, the maximal ones of a minimum."""
         covers = self._covers
         return map(covers.vector, covers.minimal())
 

@@ -248,7 +248,7 @@ class System(IntervalSystem):
             tolerance=self._residual_tolerance,
         )
         within.__dict__["candidate"] = x
-        return within._end_solutions()
+        return within.opposite_solutions()
 
     @property
     def _residual_tolerance(self) -> Any:
