@@ -52,7 +52,7 @@ def solve(
     exact: Exact = False,
     as_json: Json = False,
 ) -> None:
-    """Solve fuzzy relational equations, or report how far they are from solvable.
+    r"""Solve fuzzy relational equations, or report how far they are from solvable.
 
     MATRIX and RIGHT are text files of numbers in [0, 1]. A system with a solution has
     a greatest one and minimal ones (with a minimum: a lowest one and maximal
@@ -61,7 +61,7 @@ def solve(
     nearest, and the rows that disagree. Rows are numbered from 1.
 
     [bold]Examples[/bold]
-      pinesy solve examples/relation.csv examples/relation_right.csv \\
+      pinesy solve examples/relation.csv examples/relation_right.csv \
         --composition max-product
       pinesy solve A.csv b.csv --composition min-goedel-implication --json
       pinesy solve A.csv b.csv --exact --limit 100
