@@ -257,36 +257,6 @@ def test_an_objective_that_is_given_up_says_so() -> None:
     assert system.verify(hasty.x).solves
 
 
-# --- the literature ----------------------------------------------------------------------------
-
-PRODUCT = [
-    [0, 0.2, 0.05, 0, 0.4, 0],
-    [0.1, 0.6, 0.3, 0, 0.2, 0.2],
-    [0.8, 0.48, 0.24, 0.48, 0, 0],
-    [0.3, 0, 0, 0.4, 0.8, 0.15],
-    [0, 0, 0.12, 0.2, 0.48, 0.1],
-    [0.5, 0.3, 0, 0.1, 0.6, 0],
-]
-PRODUCT_RIGHT = [0.1, 0.3, 0.24, 0.2, 0.12, 0.15]
-LUKASIEWICZ = [[0.8, 0.1, 0.7, 0.9], [0.9, 0.7, 0.2, 0.8], [0.2, 0.8, 0.9, 0.7], [0.3, 0.1, 0, 0.9]]
-
-
-def test_the_max_product_example_of_fcsquare() -> None:
-    system = System(PRODUCT, PRODUCT_RIGHT, composition="max-product")
-    assert system.greatest_solution == pytest.approx([0.3, 0.5, 1, 0.5, 0.25, 1])
-    assert system.count_solutions().n == 3
-    least = system.minimise([5, -4, 8, 2, -3, 7])
-    assert least.value == pytest.approx(-2.75)
-    assert least.x == pytest.approx([0, 0.5, 0, 0, 0.25, 0])
-
-
-def test_the_max_lukasiewicz_example_of_fcsquare() -> None:
-    system = System(LUKASIEWICZ, [0.5, 0.6, 0.7, 0], composition="max-lukasiewicz")
-    assert system.greatest_solution == pytest.approx([0.7, 0.9, 0.8, 0.1])
-    found = sorted(np.round(x, 9).tolist() for x in system.minimal_solutions())
-    assert found == [[0, 0.9, 0.8, 0], [0.7, 0, 0.8, 0], [0.7, 0.9, 0, 0]]
-
-
 # --- short names, rounding and copies ----------------------------------------------------------
 
 
