@@ -19,8 +19,8 @@ from pinesy._common.validation import FloatArray
 from pinesy.equations.column_summary import ColumnSummary, RowDistances
 
 HULL_KERNELS = "pinesy.equations.hull_kernels"
-#: Rows whose points are compared with a hull before it grows.
-ROWS = 2**16
+#: Rows whose points are compared with a hull before it grows: at the start, and at most.
+FIRST_ROWS, ROWS = 2**8, 2**16
 
 Points = tuple[FloatArray, FloatArray]
 
@@ -56,8 +56,9 @@ class Hulls(ColumnSummary):
         nothing = np.empty(0)
         columns: list[Points] = [(nothing, nothing)] * a.shape[1]
         first = 0
-        while first < len(b):
-            rows = slice(first, first + max(ROWS, 2 * max(len(y) for y, _ in columns)))
+        while first < len(b):  # twice as many rows each time: the hull of few excludes most others
+            size = max(2 * max(len(y) for y, _ in columns), min(first, ROWS), FIRST_ROWS)
+            rows = slice(first, first + size)
             columns = [
                 _extend(columns[j], cls.points(a[rows, j], b[rows]), cls.LOW)
                 for j in range(a.shape[1])
