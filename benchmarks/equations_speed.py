@@ -85,6 +85,6 @@ def lines(tiny: bool = False) -> list[Line]:
     return [
         *each_composition(1_000_000),
         *against_formula(10_000),
-        *growth((10_000, 100_000, 1_000_000)),
+        *growth((100_000, 300_000, 1_000_000)),
         *repairs(10_000),
     ]

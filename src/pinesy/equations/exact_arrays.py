@@ -35,10 +35,15 @@ def degrees_or_fractions(arrays: Sequence[Any], names: Sequence[str], ndims: Seq
 
 
 def _fractions(array: Any, name: str) -> Any:
-    fractions = np.frompyfunc(Fraction, 1, 1)(array.astype(object))
+    fractions = as_fractions(array.astype(object))
     if (fractions < 0).any() or (fractions > 1).any():  # though its float is rounded to 0 or 1
         raise DegreeError(f"{name} has a fraction outside [0, 1]; rescale the data")
     return fractions
+
+
+def as_fractions(array: Any) -> Any:
+    """Return an array of objects with fractions in place of integers; others as they are."""
+    return np.frompyfunc(Fraction, 1, 1)(array) if array.dtype == object else array
 
 
 def as_number(value: Any) -> Any:

@@ -10,7 +10,7 @@ from pinesy._common.validation import FloatArray
 from pinesy.equations.column_summary import ColumnSummary, RowDistances
 from pinesy.equations.fronts import TOLERANCE, Fronts, sorted_fronts
 from pinesy.equations.hulls import HULL_KERNELS, column_maximum
-from pinesy.equations.product import BLOCK, contiguous_columns
+from pinesy.equations.product import contiguous_columns, row_blocks
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,9 @@ class MinMaxFronts(ColumnSummary):
 
     def distances(self, a: FloatArray, b: FloatArray) -> RowDistances:
         """Return [eq:Nabla] for each row. O(N M log F)."""
-        step = max(1, BLOCK // a.shape[1])
-        blocks = [slice(first, first + step) for first in range(0, len(a), step)]
         nabla = [
             np.maximum(a[rows] - b[rows, None], self.fronts.evaluate(b[rows, None])).min(axis=1)
-            for rows in blocks
+            for rows in row_blocks(a)
         ]
         row_distances = np.concatenate(nabla)
         return RowDistances(row_distances, row_distances)

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from pinesy._common.validation import check_degree, check_integer
 from pinesy.equations.compositions import ROUNDING, Composition, as_composition
 from pinesy.equations.covers import Covers
-from pinesy.equations.exact_arrays import as_number, degrees_or_fractions
+from pinesy.equations.exact_arrays import as_fractions, as_number, degrees_or_fractions
 from pinesy.equations.objectives import CoverSearch, Optimum
-from pinesy.equations.product import BLOCK, check_same_length, finite_array, make_readonly
+from pinesy.equations.product import check_same_length, finite_array, make_readonly, row_blocks
 from pinesy.exceptions import DomainError, InconsistentSystemError
 
 #: Solutions that are counted, and nodes of a search for the best one, at most.
@@ -118,20 +118,16 @@ class IntervalSystem:
         return self._apply(self._checked_vector(x, "x"))
 
     def _checked_vector(self, x: npt.ArrayLike, name: str) -> Any:
-        (vector,) = degrees_or_fractions([x], [name], [1])
+        vector = degrees_or_fractions([x], [name], [1])[0]
+        if self.is_exact and vector.dtype != object:  # floats are fractions too
+            vector = as_fractions(vector.astype(object))
         check_same_length(len(vector), f"the entries of {name}", self.a.shape[1], "the columns")
         return vector
 
     def _apply(self, x: Any) -> Any:
         combine, reduce = self.composition.combine, self.composition.reduce
-        return np.concatenate([reduce(combine(a, x)) for a, _ in self._blocks(self.a)])
-
-    def _blocks(self, *arrays: Any) -> Iterator[tuple[Any, slice]]:
-        """Yield blocks of rows of the first array, and their slices."""
-        step = max(1, BLOCK // self.a.shape[1])
-        for first in range(0, len(arrays[0]), step):
-            rows = slice(first, first + step)
-            yield arrays[0][rows], rows
+        parts = [reduce(combine(self.a[rows], x)) for rows in row_blocks(self.a)]
+        return as_fractions(np.concatenate(parts))
 
     # --- the extreme solution -------------------------------------------------------------------
 
@@ -140,10 +136,10 @@ class IntervalSystem:
         composition = self.composition
         reduce: Any = np.min if composition.is_max else np.max
         parts = [
-            reduce(composition.bound(a, bounds[rows, None]), axis=0)
-            for a, rows in self._blocks(self.a)
+            reduce(composition.bound(self.a[rows], bounds[rows, None]), axis=0)
+            for rows in row_blocks(self.a)
         ]
-        return make_readonly(reduce(np.stack(parts), axis=0))
+        return make_readonly(as_fractions(reduce(np.stack(parts), axis=0)))
 
     @cached_property
     def candidate(self) -> Any:
@@ -217,7 +213,7 @@ class IntervalSystem:
     def opposite_solutions(self) -> Iterator[Any]:
         """Yield the minimal solutions of a maximum, the maximal ones of a minimum."""
         covers = self._covers
-        return map(covers.vector, covers.minimal())
+        return (as_fractions(covers.vector(levels)) for levels in covers.minimal())
 
     def count_solutions(self, cap: int = CAP) -> SolutionCount:
         """Return the number of minimal (maximal) solutions, at most `cap`."""
@@ -279,6 +275,7 @@ class IntervalSystem:
         levels, _, bound = CoverSearch(covers.without(is_free), costs, max_nodes).run()
         # Without a cover the search was given up before the first one.
         solution = self.candidate if levels is None else np.where(is_free, x, covers.vector(levels))
+        solution = as_fractions(np.asarray(solution))
         value, base = (c * solution).sum(), (c * x).sum()
         best = base + bound
         is_optimal = bool(value <= best + self._slack(c))

@@ -15,6 +15,9 @@ from pinesy.exceptions import DegreeError, ShapeError
 #: Numbers of the largest temporary array of a product.
 BLOCK = 2**20
 
+#: Numbers of a block of rows whose temporary arrays stay in cache.
+CACHED_BLOCK = 2**15
+
 _SHAPES = {1: "(n,)", 2: "(rows, columns)"}
 
 Combine = Callable[[FloatArray, FloatArray], FloatArray]
@@ -148,6 +151,12 @@ def make_readonly(array: FloatArray) -> FloatArray:
     """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array
+
+
+def row_blocks(a: FloatArray) -> Iterator[slice]:
+    """Yield slices of rows whose temporary arrays stay in cache."""
+    step = max(1, CACHED_BLOCK // a.shape[1])
+    return (slice(first, first + step) for first in range(0, len(a), step))
 
 
 def contiguous_columns(a: FloatArray) -> Iterator[FloatArray]:

@@ -10,7 +10,7 @@ from pinesy.equations.column_summary import ColumnSummary, RowDistances
 from pinesy.equations.compositions import Composition, Definition
 from pinesy.equations.front_summaries import GoedelFronts, MinMaxFronts, NegatedFronts
 from pinesy.equations.hulls import GoguenHulls, ProductHulls
-from pinesy.equations.product import BLOCK
+from pinesy.equations.product import row_blocks
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class LukasiewiczMargins(ColumnSummary):
     @classmethod
     def of(cls, a: FloatArray, b: FloatArray) -> Self:
         """Return the margin of each column. O(N M)."""
-        return cls((a - b[:, None]).max(axis=0))
+        blocks = [(a[rows] - b[rows, None]).max(axis=0) for rows in row_blocks(a)]
+        return cls(np.max(blocks, axis=0))
 
     def merge(self, *others: Self) -> Self:
         """Return the margins of all rows, bit for bit as of one batch."""
@@ -30,10 +31,8 @@ class LukasiewiczMargins(ColumnSummary):
 
     def distances(self, a: FloatArray, b: FloatArray) -> RowDistances:
         """Return the distance of each row. O(N M)."""
-        step = max(1, BLOCK // a.shape[1])
         nabla = np.empty(len(b))
-        for first in range(0, len(b), step):
-            rows = slice(first, first + step)
+        for rows in row_blocks(a):
             gaps = b[rows, None] - a[rows]
             terms = np.maximum(np.maximum(gaps, 0.0), (gaps + self.margins) / 2.0)
             nabla[rows] = np.minimum(b[rows], terms.min(axis=1))

@@ -13,7 +13,7 @@ from pinesy.equations.certificates import Certificate, Disagreement, disagreemen
 from pinesy.equations.column_summary import RowDistances
 from pinesy.equations.compositions import Composition
 from pinesy.equations.distance_formulas import blocking_terms
-from pinesy.equations.exact_arrays import as_number
+from pinesy.equations.exact_arrays import as_fractions, as_number
 from pinesy.equations.fronts import KERNELS, TOLERANCE, lower_bound
 from pinesy.equations.interval_systems import IntervalSystem
 from pinesy.equations.product import contiguous_columns, make_readonly
@@ -91,7 +91,7 @@ class System(IntervalSystem):
             rows = range(len(self.b))
             terms = (blocking_terms(self.composition, self.a, self.b, row) for row in rows)
             nabla = np.array([table.max(axis=0).min() for table in terms], dtype=object)
-            return RowDistances(nabla, nabla)
+            return RowDistances(as_fractions(nabla), as_fractions(nabla))
         a, b = self.composition.turn(self.a, self.b)
         if self.composition.definition == "min-max":
             nabla = _minmax_distances(a, b)
@@ -185,7 +185,7 @@ class System(IntervalSystem):
             for column in contiguous_columns(a)
         ]
         x = np.maximum(np.array(tops) - distance, bottom)
-        return make_readonly(self.composition.turn_back(x))
+        return make_readonly(as_fractions(self.composition.turn_back(x)))
 
     def _snapped(self, x: FloatArray) -> FloatArray:
         """Return `x` with coefficients in place of entries just below: a tie must stay a tie."""
