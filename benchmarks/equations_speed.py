@@ -1,6 +1,7 @@
 """The speed figures of fuzzy relational equations: every composition against min, against the
 literal formula, and with the number of rows."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -69,7 +70,7 @@ def repairs(n: int) -> list[Line]:
     lines = []
     for name in ("max-min", "max-product", "max-lukasiewicz"):
         system = System(a, b, name)
-        calls = {
+        calls: dict[str, Callable[[], object]] = {
             "a consistent subsystem": partial(consistent_rows, system),
             "the least change of the matrix": partial(least_matrix_change, system),
         }

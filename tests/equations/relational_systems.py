@@ -28,7 +28,7 @@ class Drawn(NamedTuple):
 
     @property
     def exact(self) -> System:
-        return System(self.a, self.b, self.name)  # type: ignore[arg-type]
+        return System(self.a, self.b, self.name)
 
     @property
     def rounded(self) -> System:

@@ -194,7 +194,7 @@ def test_minimal_solutions_of_intervals(name: str, data: st.DataObject) -> None:
     width = Fraction(data.draw(st.integers(0, 5)), 10)
     lower = [max(y - width, ZERO) for y in drawn.b]
     upper = [min(y + width, ONE) for y in drawn.b]
-    system = IntervalSystem(drawn.a, lower, upper, name)  # type: ignore[arg-type]
+    system = IntervalSystem(drawn.a, lower, upper, name)
     brute = oracle.solutions(drawn.kind, drawn.a, lower, upper)
     assert system.is_consistent == bool(brute)
     if brute:
@@ -282,12 +282,12 @@ def test_a_tolerance_decides_what_is_equal() -> None:
 
 
 def test_fractions_stay_fractions_and_floats_do_not() -> None:
-    third = Fraction(1, 3)
-    system = System([[1, third]], [third], "max-product")  # type: ignore[list-item]
+    third: Any = Fraction(1, 3)
+    system = System([[1, third]], [third], "max-product")
     assert system.is_exact
     assert fractions(system.greatest_solution) == [third, 1]
     assert not System([[1, 0]], [1], "max-product").is_exact
-    assert not System([[0.5, third]], [third]).is_exact  # type: ignore[list-item]
+    assert not System([[0.5, third]], [third]).is_exact
 
 
 @EACH
@@ -338,7 +338,7 @@ def test_bad_arguments() -> None:
     with pytest.raises(InconsistentSystemError, match="give at least"):
         System([[0.5]], [1.0]).solution_within(0.25)
     with pytest.raises(DegreeError, match="fraction outside"):
-        System([[Fraction(10**40 + 1, 10**40)]], [Fraction(1)])  # type: ignore[list-item]
+        System([[Fraction(10**40 + 1, 10**40)]], [Fraction(1)])
 
 
 def test_bad_intervals() -> None:

@@ -86,19 +86,19 @@ def approx(values: Vector) -> Any:
     return pytest.approx(floats(values), abs=CLOSE, rel=0.0)
 
 
-def exact(system: System) -> FloatArray:
+def exact(system: System) -> Any:
     if isinstance(system, MinMaxSystem):
         return system.lowest_solution
     return system.greatest_solution
 
 
-def approximate(system: System) -> FloatArray:
+def approximate(system: System) -> Any:
     if isinstance(system, MinMaxSystem):
         return system.lowest_approximate_solution
     return system.greatest_approximate_solution
 
 
-def approximation(system: System) -> FloatArray:
+def approximation(system: System) -> Any:
     if isinstance(system, MinMaxSystem):
         return system.lowest_approximation
     return system.greatest_approximation

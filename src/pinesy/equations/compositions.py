@@ -20,6 +20,16 @@ ROUNDING = 1e-12
 Definition = Literal["min-max", "max-product", "max-lukasiewicz", "min-goguen", "min-goedel"]
 
 
+def _keep_system(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return a system as it is."""
+    return a, b
+
+
+def _keep_solution(x: Any) -> Any:
+    """Return a solution as it is."""
+    return x
+
+
 @dataclass(frozen=True)
 class Composition:
     """A composition of a matrix and a vector.
@@ -54,8 +64,8 @@ class Composition:
     bound: Callable[[Any, Any], Any]
     reach: Callable[[Any, Any], Any]
     definition: Definition
-    turn: Callable[[Any, Any], tuple[Any, Any]] = lambda a, b: (a, b)
-    turn_back: Callable[[Any], Any] = lambda x: x
+    turn: Callable[[Any, Any], tuple[Any, Any]] = _keep_system
+    turn_back: Callable[[Any], Any] = _keep_solution
 
     @property
     def is_rounded(self) -> bool:

@@ -5,9 +5,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pinesy.equations.product import degree_array
 from pinesy.exceptions import DegreeError
+
+#: A vector or matrix of numbers, which may be fractions.
+Degrees = npt.ArrayLike | Sequence[Fraction | int] | Sequence[Sequence[Fraction | int]]
 
 
 def degrees_or_fractions(arrays: Sequence[Any], names: Sequence[str], ndims: Sequence[int]) -> Any:

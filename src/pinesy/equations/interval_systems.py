@@ -12,12 +12,11 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.validation import check_degree, check_integer
 from pinesy.equations.compositions import ROUNDING, Composition, as_composition
 from pinesy.equations.covers import Covers
-from pinesy.equations.exact_arrays import as_fractions, as_number, degrees_or_fractions
+from pinesy.equations.exact_arrays import Degrees, as_fractions, as_number, degrees_or_fractions
 from pinesy.equations.objectives import CoverSearch, Optimum
 from pinesy.equations.product import check_same_length, finite_array, make_readonly, row_blocks
 from pinesy.exceptions import DomainError, InconsistentSystemError
@@ -73,9 +72,9 @@ class IntervalSystem:
 
     def __init__(
         self,
-        matrix: npt.ArrayLike,
-        lower: npt.ArrayLike | None,
-        upper: npt.ArrayLike | None,
+        matrix: Degrees,
+        lower: Degrees | None,
+        upper: Degrees | None,
         composition: str | Composition = "max-min",
         *,
         tolerance: float | None = None,
@@ -113,11 +112,11 @@ class IntervalSystem:
         """Whether the entries are fractions: then nothing is rounded."""
         return bool(self.a.dtype == object)
 
-    def apply(self, x: npt.ArrayLike) -> Any:
+    def apply(self, x: Degrees) -> Any:
         """Return ``A x``. O(N M)."""
         return self._apply(self._checked_vector(x, "x"))
 
-    def _checked_vector(self, x: npt.ArrayLike, name: str) -> Any:
+    def _checked_vector(self, x: Degrees, name: str) -> Any:
         vector = degrees_or_fractions([x], [name], [1])[0]
         if self.is_exact and vector.dtype != object:  # floats are fractions too
             vector = as_fractions(vector.astype(object))
@@ -249,7 +248,7 @@ class IntervalSystem:
 
     # --- a linear objective ---------------------------------------------------------------------
 
-    def minimise(self, weights: npt.ArrayLike, *, max_nodes: int = MAX_NODES) -> Optimum:
+    def minimise(self, weights: Degrees, *, max_nodes: int = MAX_NODES) -> Optimum:
         """Return a solution with the least ``weights'x``.
 
         Unknowns that are cheapest at the extreme solution take it; for the others it is a weighted
@@ -281,7 +280,7 @@ class IntervalSystem:
         is_optimal = bool(value <= best + self._slack(c))
         return Optimum(solution, as_number(value), is_optimal, as_number(min(value, best)))
 
-    def maximise(self, weights: npt.ArrayLike, *, max_nodes: int = MAX_NODES) -> Optimum:
+    def maximise(self, weights: Degrees, *, max_nodes: int = MAX_NODES) -> Optimum:
         """Return a solution with the greatest ``weights'x``; see `minimise`."""
         least = self.minimise(-_weights(weights), max_nodes=max_nodes)
         return Optimum(least.x, -least.value, least.is_optimal, -least.bound)
@@ -296,6 +295,8 @@ class IntervalSystem:
         return f"{kind}({rows} rows, {columns} unknowns, {self.composition.name!r})"
 
 
-def _weights(weights: npt.ArrayLike) -> Any:
+def _weights(weights: Any) -> Any:
+    """Return weights as finite floats, or as they are if all are fractions or integers."""
     raw = np.asarray(weights)
-    return raw if raw.dtype == object and raw.ndim == 1 else finite_array(weights, "weights", 1)
+    is_exact = raw.dtype == object and all(isinstance(w, Fraction | int) for w in raw.flat)
+    return raw if is_exact and raw.ndim == 1 else finite_array(weights, "weights", 1)

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray, check_degree
@@ -13,7 +12,7 @@ from pinesy.equations.certificates import Certificate, Disagreement, disagreemen
 from pinesy.equations.column_summary import RowDistances
 from pinesy.equations.compositions import Composition
 from pinesy.equations.distance_formulas import blocking_terms
-from pinesy.equations.exact_arrays import as_fractions, as_number
+from pinesy.equations.exact_arrays import Degrees, as_fractions, as_number
 from pinesy.equations.fronts import KERNELS, TOLERANCE, lower_bound
 from pinesy.equations.interval_systems import IntervalSystem
 from pinesy.equations.product import contiguous_columns, make_readonly
@@ -55,8 +54,8 @@ class System(IntervalSystem):
 
     def __init__(
         self,
-        matrix: npt.ArrayLike,
-        right: npt.ArrayLike,
+        matrix: Degrees,
+        right: Degrees,
         composition: str | Composition = "max-min",
         *,
         tolerance: float | None = None,
@@ -255,7 +254,7 @@ class System(IntervalSystem):
         """The rounding error of a residual."""
         return self.tolerance if self.is_exact else max(self.tolerance, 2 * TOLERANCE)
 
-    def verify(self, x: npt.ArrayLike, *, tolerance: float | None = None) -> Certificate:
+    def verify(self, x: Degrees, *, tolerance: float | None = None) -> Certificate:
         """Return the residual of a vector `x` of M degrees, and whether it attains the distance.
 
         Parameters
@@ -306,7 +305,7 @@ class MinMaxSystem(System):
     True
     """
 
-    def __init__(self, a: npt.ArrayLike, b: npt.ArrayLike) -> None:
+    def __init__(self, a: Degrees, b: Degrees) -> None:
         super().__init__(a, b, "min-max")
 
     def __repr__(self) -> str:
@@ -331,7 +330,7 @@ class MaxMinSystem(System):
     array([0.6, 1. ])
     """
 
-    def __init__(self, a: npt.ArrayLike, b: npt.ArrayLike) -> None:
+    def __init__(self, a: Degrees, b: Degrees) -> None:
         super().__init__(a, b, "max-min")
 
     __repr__ = MinMaxSystem.__repr__

@@ -149,12 +149,12 @@ def _local_work(batches: Batches) -> Callable[[Callable[..., Any]], Iterator[Any
 def _cluster_work(parts: Any, client: Any) -> Callable[[Callable[..., Any]], Sequence[Any]]:
     """Return how to do a function on every part at the workers of a cluster."""
     tasks = ClusterTasks(client)
-    named = list(tasks.named_parts(checked_parts(parts)))
+    named_parts = list(tasks.named_parts(checked_parts(parts)))
 
     def work(function: Callable[..., Any]) -> Sequence[Any]:
         futures = [
             tasks.submit(function, index, part, where=where)
-            for index, (where, part) in enumerate(named)
+            for index, (where, part) in enumerate(named_parts)
         ]
         return tasks.results(futures)
 
