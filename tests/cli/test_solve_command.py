@@ -73,6 +73,12 @@ def test_fractions(pinesy: Run, files: Any) -> None:
     assert json.loads(done.stdout)["greatest_solution"] == ["3/7", "1/7"]
 
 
+def test_a_number_that_would_fill_the_memory(pinesy: Run, files: Any) -> None:
+    done = pinesy("solve", *files("1e-999999999", "1"), "--exact")
+    assert done.exit_code == 3
+    assert "'1e-999999999' is not a number" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("matrix", "right", "message"),
     [
@@ -81,7 +87,8 @@ def test_fractions(pinesy: Run, files: Any) -> None:
         ("", "0.1", "holds no number"),
         ("0.1 0.2\n0.1 0.2", "0.1 0.2\n0.1 0.2", "the right-hand side is one column"),
         ("0.1 1.5", "0.1", "the matrix, row 0, column 1, is 1.5"),
-        ("0.1 nan", "0.1", "'nan' is not a number"),
+        ("0.1 nan", "0.1", "the matrix, row 0, column 1, is nan"),
+        ("0.1 1/0", "0.1", "line 1, column 2: '1/0' is not a number"),
         ("0.1\n0.2", "0.1", "the rows of the matrix are 2"),
     ],
 )

@@ -11,6 +11,8 @@ from pinesy._common.files import read_text
 from pinesy.exceptions import DataError
 
 _SEPARATORS = re.compile(r"[,;\t ]\s*")
+#: Of bounded length: 1e-999999999 would take gigabytes as a fraction.
+_FRACTION = re.compile(r"[+-]?[\d.]{1,99}(e[+-]?\d{1,3}|/\d{1,99})?", re.ASCII | re.IGNORECASE)
 
 
 def read_matrix(path: Path, exact: bool) -> Any:
@@ -18,11 +20,11 @@ def read_matrix(path: Path, exact: bool) -> Any:
 
     A fraction such as 1/3 may stand for a number.
     """
-    rows: list[list[Fraction]] = []
+    rows: list[list[float | Fraction]] = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
             texts = _SEPARATORS.split(line.strip())
-            rows.append([_number(path, number, i, text) for i, text in enumerate(texts, 1)])
+            rows.append([_number(path, number, i, text, exact) for i, text in enumerate(texts, 1)])
             if len(rows[-1]) != len(rows[0]):
                 raise DataError(
                     f"{path}, line {number}: has {len(rows[-1])} numbers, and the lines before "
@@ -44,8 +46,12 @@ def read_vector(path: Path, exact: bool) -> Any:
     return matrix.reshape(-1)
 
 
-def _number(path: Path, line: int, column: int, text: str) -> Fraction:
+def _number(path: Path, line: int, column: int, text: str, exact: bool) -> float | Fraction:
     try:
+        if not exact and "/" not in text:
+            return float(text)
+        if not _FRACTION.fullmatch(text):
+            raise ValueError
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise DataError(

@@ -18,7 +18,13 @@ from pinesy.equations.compositions import ROUNDING, Composition, as_composition
 from pinesy.equations.covers import Covers
 from pinesy.equations.exact_arrays import Degrees, as_fractions, as_number, degrees_or_fractions
 from pinesy.equations.objectives import CoverSearch, Optimum
-from pinesy.equations.product import check_same_length, finite_array, make_readonly, row_blocks
+from pinesy.equations.product import (
+    check_same_length,
+    degree_array,
+    finite_array,
+    make_readonly,
+    row_blocks,
+)
 from pinesy.exceptions import DomainError, InconsistentSystemError
 
 #: Solutions that are counted, and nodes of a search for the best one, at most.
@@ -79,8 +85,11 @@ class IntervalSystem:
         *,
         tolerance: float | None = None,
     ) -> None:
-        n = len(np.asarray(matrix, dtype=object))
-        bounds = [[0] * n if lower is None else lower, [1] * n if upper is None else upper]
+        n = len(degree_array(matrix, "the matrix", 2))
+        bounds = [
+            np.zeros(n, dtype=np.int64) if lower is None else lower,
+            np.ones(n, dtype=np.int64) if upper is None else upper,
+        ]
         names = ["the matrix", "lower", "upper"]
         self.a, self.lower, self.upper = self._checked([matrix, *bounds], names)
         if (self.lower > self.upper).any():
