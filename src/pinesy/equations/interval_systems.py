@@ -20,7 +20,6 @@ from pinesy.equations.exact_arrays import Degrees, as_fractions, as_number, degr
 from pinesy.equations.objectives import CoverSearch, Optimum
 from pinesy.equations.product import (
     check_same_length,
-    degree_array,
     finite_array,
     make_readonly,
     row_blocks,
@@ -85,7 +84,7 @@ class IntervalSystem:
         *,
         tolerance: float | None = None,
     ) -> None:
-        n = len(degree_array(matrix, "the matrix", 2))
+        n = len(degrees_or_fractions([matrix], ["the matrix"], [2])[0])
         bounds = [
             np.zeros(n, dtype=np.int64) if lower is None else lower,
             np.ones(n, dtype=np.int64) if upper is None else upper,
