@@ -26,6 +26,7 @@ SECTIONS = {
     "compile growth": ["compile_growth", "function_growth"],
     "gradients": ["gradient_speed"],
     "learning": ["learning_speed"],
+    "equations": ["equations_speed"],
     "backpropagation": ["backpropagation_speed"],
     "explanations": ["explanation_speed"],
     "calibration": ["calibration_speed", "monitoring_speed"],

@@ -26,6 +26,7 @@ from pinesy import (
     why_not,
 )
 from pinesy.calibration import coverage
+from pinesy.equations import System
 from pinesy.learning import compare_methods, evaluate, search_tolerances
 from pinesy.problems import addition, sudoku
 
@@ -70,6 +71,8 @@ THINGS: dict[str, Callable[[], Any]] = {
     "equations": lambda: RULES[RAIN].equations(SEEN, targets=VALUES[0]),
     "inconsistent equations": lambda: RULES[RAIN].equations(SEEN, targets=VALUES[1]),
     "min-max system": lambda: MinMaxSystem([[0.25, 1.0], [1.0, 0.35]], [0.4, 1.0]),
+    "max-product system": lambda: System([[1.0], [0.5]], [0.75, 0.0], "max-product"),
+    "system of infimum": lambda: System([[0.5]], [0.6], "min-goedel-implication"),
     "max-min system": lambda: MaxMinSystem([[0.7, 0.0], [0.4, 0.5]], [0.6, 1.0]),
     "learning result": learned,
     "estimate": lambda: learn(RULES, SKIES, RAINS, method="counts"),

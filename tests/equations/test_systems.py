@@ -86,19 +86,19 @@ def approx(values: Vector) -> Any:
     return pytest.approx(floats(values), abs=CLOSE, rel=0.0)
 
 
-def exact(system: System) -> FloatArray:
+def exact(system: System) -> Any:
     if isinstance(system, MinMaxSystem):
         return system.lowest_solution
     return system.greatest_solution
 
 
-def approximate(system: System) -> FloatArray:
+def approximate(system: System) -> Any:
     if isinstance(system, MinMaxSystem):
         return system.lowest_approximate_solution
     return system.greatest_approximate_solution
 
 
-def approximation(system: System) -> FloatArray:
+def approximation(system: System) -> Any:
     if isinstance(system, MinMaxSystem):
         return system.lowest_approximation
     return system.greatest_approximation
@@ -228,7 +228,7 @@ def test_blocks_of_columns_change_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     a, b = rng.random((20, 7)), rng.random(20)
     whole = MinMaxSystem(a, b)
     expected = whole.row_distances.tobytes(), whole.lowest_approximate_solution.tobytes()
-    monkeypatch.setattr("pinesy.equations.systems.BLOCK", 45)
+    monkeypatch.setattr("pinesy.equations.product.BLOCK", 45)
     again = MinMaxSystem(np.asfortranarray(a), b)
     assert (again.row_distances.tobytes(), again.lowest_approximate_solution.tobytes()) == expected
 

@@ -12,9 +12,9 @@ from learning.cluster_help import EMPTY, WORK, cluster, cluster_bits, dask, dist
 from learning.oracle_help import DIAMOND, SKIP, assert_certified, bits, parts, random_samples
 from messages import raises_saying
 from pinesy import LearningError, PinesyError, learn
+from pinesy._common.cluster_tasks import FAN_IN
 from pinesy.exceptions import DataError, DegreeError, DomainError
 from pinesy.learning import audit_distributed, infer_distributed, learn_batches, learn_distributed
-from pinesy.learning.cluster_tasks import FAN_IN
 
 TAU = 0.8
 N = 300

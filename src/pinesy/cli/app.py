@@ -29,6 +29,7 @@ from pinesy.cli.learn_command import learn
 from pinesy.cli.options import with_single_options
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.show_command import show
+from pinesy.cli.solve_command import solve
 from pinesy.cli.studio_command import studio
 from pinesy.exceptions import DataWarning, PinesyError
 
@@ -99,6 +100,7 @@ GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Rules: look at them, find them, fit them": (check, show, induce, learn, calibrate),
     "Data: how good rules are, which labels are wrong": (evaluate, audit, shortcuts),
     "See and share": (studio, demo),
+    "Mathematics alone": (solve,),
 }
 for panel, commands in GROUPS.items():
     for command in commands:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pinesy._common.validation import FloatArray
 from pinesy.display.markup import Markup, first_lines, more, tag
-from pinesy.equations.systems import RelationalSystem
+from pinesy.equations.systems import System
 from pinesy.rulebase.sample_equations import (
     DEGREES,
     PARAMETERS,
@@ -25,17 +25,26 @@ _BRACKETS = (
 )
 
 
-def relational_system_html(
-    system: RelationalSystem, solution: FloatArray, is_max_min: bool
-) -> Markup:
+#: The sign of a composition.
+_SIGNS = {"min-max": "□", "max-min": "∘", "max-product": "⊙"}
+
+
+def relational_system_html(system: System) -> Markup:
     """Return a system ``A x = b``, whether it is consistent, and its extreme solution."""
-    b = [f"{degree:.4g}" for degree in system.b[:SIDE]]
+    b = [f"{float(degree):.4g}" for degree in system.b[:SIDE]]
     x = [f"x_{j}" for j in range(1, system.a.shape[1] + 1)[:SIDE]]
-    product = product_html(b, system.a, x, system.a.shape, "∘" if is_max_min else "□")
-    extreme = "greatest" if is_max_min else "lowest"
-    title = extreme if system.is_consistent else f"{extreme} that comes nearest"
-    distance = system.chebyshev_distance
-    return _system_html(product, system.is_consistent, distance, {title: solution}, ["x"])
+    corner = system.a[:SIDE, :SIDE].astype(np.float64)
+    sign = _SIGNS.get(system.composition.name, f"({system.composition.name})")
+    product = product_html(b, corner, x, system.a.shape, sign)
+    title = extreme = system.composition.extreme
+    distance = float(system.chebyshev_distance)
+    if system.is_attained:
+        solution = system.extreme_approximate_solution
+        title = extreme if system.is_consistent else f"{extreme} that comes nearest"
+    else:
+        solution, title = system.candidate, f"{extreme} candidate"
+    solutions = {title: solution.astype(np.float64)}
+    return _system_html(product, system.is_consistent, distance, solutions, ["x"])
 
 
 def matrix_relation_html(relation: MatrixRelation) -> Markup:

@@ -94,6 +94,24 @@ def _write_front(y, column, order, e, w):
     return size
 
 
+@compiled(types.int64(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT))
+def select_front(y, column, order, e, w):
+    """Write the front of the pairs ``(y[i], column[order[i]])``; return its size.
+
+    `y` must not increase. Of equal `y` the largest `w` stays.
+    """
+    size = 0
+    best = 0.0
+    for i in range(len(y)):
+        if column[order[i]] > best:
+            best = column[order[i]]
+            if size == 0 or e[size - 1] != y[i]:
+                size += 1
+            e[size - 1] = y[i]
+            w[size - 1] = best
+    return size
+
+
 @compiled(types.void(_NUMBERS, _NUMBERS, _STARTS, _RESULT, _RESULT, _RESULT))
 def lower_distances(y, column, order, nabla, e, w):
     """Lower each ``nabla[i]`` to ``max((column[order[i]] - y[i])^+, h(y[i]))``, `h` of the column.

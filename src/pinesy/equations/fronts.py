@@ -239,6 +239,18 @@ def _front(e: FloatArray, w: FloatArray) -> Front:
     return Front(e[better], best[better])
 
 
+def sorted_fronts(e: FloatArray, columns: Iterable[FloatArray]) -> Fronts:
+    """Return the fronts of the pairs of `e` and each column, with one sort for all of them."""
+    order = np.argsort(-e).astype(np.int64, copy=False)
+    decreasing, front_e, front_w = e[order], np.empty(len(e)), np.empty(len(e))
+    select = load_kernels(KERNELS).select_front
+    fronts = []
+    for column in columns:
+        size = select(decreasing, column, order, front_e, front_w)
+        fronts.append(Front(front_e[:size], front_w[:size]))
+    return Fronts.pack(fronts)
+
+
 def reliable_below(tolerance: Any) -> Any:
     """Return the upper bound of the distance of a reliable sample: ``nabla < tau`` as decimals.
 

@@ -4,7 +4,7 @@ The products are dense, by definition. Rows are processed in blocks, so that mem
 Arguments are validated before the computation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from pinesy.exceptions import DegreeError, ShapeError
 
 #: Numbers of the largest temporary array of a product.
 BLOCK = 2**20
+
+#: Numbers of a block of rows whose temporary arrays stay in cache.
+CACHED_BLOCK = 2**15
 
 _SHAPES = {1: "(n,)", 2: "(rows, columns)"}
 
@@ -148,3 +151,16 @@ def make_readonly(array: FloatArray) -> FloatArray:
     """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array
+
+
+def row_blocks(a: FloatArray) -> Iterator[slice]:
+    """Yield slices of rows whose temporary arrays stay in cache."""
+    step = max(1, CACHED_BLOCK // a.shape[1])
+    return (slice(first, first + step) for first in range(0, len(a), step))
+
+
+def contiguous_columns(a: FloatArray) -> Iterator[FloatArray]:
+    """Yield the columns as contiguous arrays, copied by blocks."""
+    step = max(1, BLOCK // len(a))
+    for first in range(0, a.shape[1], step):
+        yield from np.ascontiguousarray(a[:, first : first + step].T)

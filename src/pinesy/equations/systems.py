@@ -1,175 +1,292 @@
-"""Systems of fuzzy relational equations, min-max and max-min, consistent or not.
-
-The computations hold on any interval ``[bottom, ...]`` of numbers, since they only compare,
-subtract and halve. A max-min system is therefore solved as the min-max system of ``-a`` and ``-b``
-on ``[-1, 0]``: changing a sign is exact where ``1 - .`` would round.
-"""
+"""Systems of fuzzy relational equations, consistent or not."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.caching import load_kernels
 from pinesy._common.validation import FloatArray, check_degree
+from pinesy.equations.certificates import Certificate, Disagreement, disagreement
+from pinesy.equations.column_summary import RowDistances
+from pinesy.equations.compositions import Composition
+from pinesy.equations.distance_formulas import blocking_terms
+from pinesy.equations.exact_arrays import Degrees, as_fractions, as_number
 from pinesy.equations.fronts import KERNELS, TOLERANCE, lower_bound
-from pinesy.equations.product import (
-    BLOCK,
-    blocked_product,
-    check_same_length,
-    degree_array,
-    make_readonly,
-    reduce_max_min,
-    reduce_min_max,
-)
+from pinesy.equations.interval_systems import IntervalSystem
+from pinesy.equations.product import contiguous_columns, make_readonly
+from pinesy.equations.summaries import summarise
 from pinesy.exceptions import InconsistentSystemError
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """The residual of a vector `x`, and the distance of the system; see `MinMaxSystem.verify`.
+class System(IntervalSystem):
+    """The system ``A x = b`` of fuzzy relational equations, for a composition.
 
-    Attributes
+    A maximum of t-norms has one greatest solution and minimal ones; a minimum of t-conorms or of
+    implications has one lowest solution and maximal ones. `COMPOSITIONS` names all of them. Entries
+    may be fractions: then every result is exact, in O(N^2 M) for the distance.
+
+    Parameters
     ----------
-    residual : float
-        ``max_i |b_i - (A box x)_i|``.
-    row : int
-        The first row that attains it.
-    distance : float
-        The Chebyshev distance of the system: no vector has a residual below it.
-    solves : bool
-        Whether ``A box x == b``, to the last bit.
-    attains : bool
-        Whether ``residual <= distance + tolerance``: no vector has a lower residual than `x`.
+    matrix : array (N, M) of degrees
+    right : array (N,) of degrees
+    composition : str
+    tolerance : float
+        Degrees that differ by less are equal. By default 0 where nothing is rounded, and 1e-12 for
+        floats with product and Lukasiewicz.
+
+    Examples
+    --------
+    >>> system = System([[0.5, 0.8], [0.4, 1.0]], [0.4, 0.5], composition="max-product")
+    >>> system.greatest_solution
+    array([0.8, 0.5])
+    >>> [x.tolist() for x in system.minimal_solutions()]
+    [[0.0, 0.5]]
+    >>> system = System([[1.0], [0.5]], [0.75, 0.0], composition="max-product")
+    >>> system.is_consistent, system.chebyshev_distance
+    (False, 0.25)
+    >>> print(system.disagreement())
+    row 0 disagrees with rows 1
     """
 
-    residual: float
-    row: int
-    distance: float
-    solves: bool
-    attains: bool
+    b: Any
 
+    def __init__(
+        self,
+        matrix: Degrees,
+        right: Degrees,
+        composition: str | Composition = "max-min",
+        *,
+        tolerance: float | None = None,
+    ) -> None:
+        self.a, self.b = self._checked([matrix, right], ["the matrix", "the second member"])
+        self._set_composition(composition, tolerance)
 
-@dataclass(frozen=True, init=False, repr=False, eq=False)
-class RelationalSystem:
-    """A matrix of shape ``(N, M)`` and a second member ``(N,)``; the base of both systems."""
+    @property
+    def lower(self) -> Any:
+        """The right-hand side."""
+        return self.b
 
-    _is_max_min: ClassVar[bool]
-    a: FloatArray
-    b: FloatArray
+    @property
+    def upper(self) -> Any:
+        """The right-hand side."""
+        return self.b
 
-    def __init__(self, a: npt.ArrayLike, b: npt.ArrayLike) -> None:
-        matrix, second = degree_array(a, "the matrix", 2), degree_array(b, "the second member", 1)
-        check_same_length(
-            len(matrix), "the rows of the matrix", len(second), "those of the second member"
+    # --- the distance ---------------------------------------------------------------------------
+
+    @cached_property
+    def row_distances(self) -> Any:
+        """The distance of each row [eq:Nabla]: how far `b` must move for a column to reach it.
+
+        O(N log N + N M) for min and max, O(N M) for Lukasiewicz, O(N M log N) at most for the
+        others; beyond the input O(N) memory.
+        """
+        return make_readonly(self._distances.infimum)
+
+    @cached_property
+    def _distances(self) -> RowDistances:
+        if self.is_exact:
+            rows = range(len(self.b))
+            terms = (blocking_terms(self.composition, self.a, self.b, row) for row in rows)
+            nabla = np.array([table.max(axis=0).min() for table in terms], dtype=object)
+            return RowDistances(as_fractions(nabla), as_fractions(nabla))
+        a, b = self.composition.turn(self.a, self.b)
+        if self.composition.definition == "min-max":
+            nabla = _minmax_distances(a, b)
+            return RowDistances(nabla, nabla)
+        return summarise(self.composition, a, b).distances(a, b)
+
+    @cached_property
+    def chebyshev_distance(self) -> Any:
+        """How far `b` is from a consistent right-hand side, in the maximum norm [eq:Nabla].
+
+        Exactly 0 if the system is consistent. With the Goedel implication it is an infimum: see
+        `is_attained`.
+        """
+        return as_number(0 * self.b[0] if self.is_consistent else self.row_distances.max())
+
+    @cached_property
+    def is_attained(self) -> bool:
+        """Whether some consistent right-hand side lies at the distance.
+
+        If not, some lie as near to it as you like; only the Goedel implication has such systems.
+        """
+        if self.composition.definition != "min-goedel" or self.is_consistent:
+            return True
+        nabla, tolerance = self.chebyshev_distance, 0 if self.is_exact else TOLERANCE
+        if self.is_exact:
+            return bool((np.abs(self._apply(self._within(nabla)) - self.b) <= nabla).all())
+        is_below = self._distances.infimum < nabla - tolerance
+        return bool((is_below | (self._distances.attained <= nabla + tolerance)).all())
+
+    def disagreement(self) -> Disagreement:
+        """Return the rows that prove the distance: the farthest row, and those that block it.
+
+        O(N M) more than the distance.
+        """
+        row = int(self.row_distances.argmax())
+        return disagreement(self.composition, self.a, self.b, row)
+
+    # --- solutions ------------------------------------------------------------------------------
+
+    def _require_consistent(self) -> None:
+        if not self.is_consistent:
+            nabla = self.chebyshev_distance
+            cure = f"ask for {self.composition.extreme}_approximate_solution, which comes as near"
+            if not self.is_attained:
+                cure = "none lies at that distance; solution_within(d) of a larger d comes as near"
+            raise InconsistentSystemError(
+                f"the system has no solution: the nearest second member that has one is at "
+                f"distance {nabla!r} (row {int(self.row_distances.argmax())} needs it); {cure} as "
+                "any vector can",
+                float(nabla),
+            )
+
+    def solution_within(self, distance: Any) -> Any:
+        """Return the extreme vector with a residual of at most `distance`.
+
+        It is the greatest, of a minimum the lowest. Raises `InconsistentSystemError` if there is
+        none, because the Chebyshev distance is larger.
+        """
+        nabla = self.chebyshev_distance
+        is_enough = distance >= nabla if self.is_attained else distance > nabla
+        if not is_enough:
+            relation = "at least" if self.is_attained else "more than"
+            raise InconsistentSystemError(
+                f"no vector has a residual of {distance!r}; give {relation} the Chebyshev distance "
+                f"{nabla!r}",
+                float(nabla),
+            )
+        return self._within(distance)
+
+    def _within(self, distance: Any) -> Any:
+        definition = self.composition.definition
+        if distance == 0:
+            return self.candidate
+        if definition == "min-max":
+            return self._selected_within(distance)
+        if self.composition.is_max:
+            return self._extreme(np.minimum(self.b + distance, 1))
+        x = self._extreme(np.maximum(self.b - distance, 0))
+        return self._snapped(x) if definition == "min-goedel" and not self.is_exact else x
+
+    def _selected_within(self, distance: Any) -> Any:
+        """Return ``x_l = max_i {b_i - nabla : a_il < b_i - nabla}``, the least degree if none.
+
+        [eq:lowestapprox], an epsilon product.
+        """
+        a, b = self.composition.turn(self.a, self.b)
+        bound = distance if self.is_exact else lower_bound(distance, TOLERANCE)
+        bottom = -1 if self.composition.is_max else 0
+        tops = [
+            np.max(b, where=(b - column > bound).astype(bool), initial=bottom + distance)
+            for column in contiguous_columns(a)
+        ]
+        x = np.maximum(np.array(tops) - distance, bottom)
+        return make_readonly(as_fractions(self.composition.turn_back(x)))
+
+    def _snapped(self, x: FloatArray) -> FloatArray:
+        """Return `x` with coefficients in place of entries just below: a tie must stay a tie."""
+        limits = x + TOLERANCE
+        tops = [
+            np.max(column, where=(column >= low) & (column <= high), initial=low)
+            for column, low, high in zip(contiguous_columns(self.a), x, limits, strict=True)
+        ]
+        return make_readonly(np.array(tops))
+
+    @cached_property
+    def extreme_approximate_solution(self) -> Any:
+        """The extreme vector whose residual is the distance; see `solution_within`."""
+        return self.solution_within(self.chebyshev_distance)
+
+    @property
+    def greatest_approximate_solution(self) -> Any:
+        """The greatest `x` whose residual is the distance, of a max-t-norm composition."""
+        self._check_extreme("greatest")
+        return self.extreme_approximate_solution
+
+    @property
+    def lowest_approximate_solution(self) -> Any:
+        """The lowest `x` whose residual is the distance, of a min composition [eq:lowestapprox]."""
+        self._check_extreme("lowest")
+        return self.extreme_approximate_solution
+
+    @cached_property
+    def extreme_approximation(self) -> Any:
+        """``A x`` of the extreme approximate solution: a consistent right-hand side nearest to `b`.
+
+        The greatest of them, of a minimum the lowest.
+        """
+        return make_readonly(self._apply(self.extreme_approximate_solution))
+
+    @property
+    def greatest_approximation(self) -> Any:
+        """The greatest consistent right-hand side at the distance from `b`."""
+        self._check_extreme("greatest")
+        return self.extreme_approximation
+
+    @property
+    def lowest_approximation(self) -> Any:
+        """The lowest consistent right-hand side at the distance from `b` [eq:lowest]."""
+        self._check_extreme("lowest")
+        return self.extreme_approximation
+
+    def approximate_solutions(self) -> Iterator[Any]:
+        """Yield the minimal (maximal) vectors whose residual is the distance, lazily, each once.
+
+        They are the minimal solutions of ``b - d <= A x <= b + d``. Every minimal consistent
+        right-hand side at the distance is ``A x`` of one of them.
+        """
+        nabla, x = self.chebyshev_distance, self.extreme_approximate_solution
+        within = IntervalSystem(
+            self.a,
+            np.maximum(self.b - nabla, 0),
+            np.minimum(self.b + nabla, 1),
+            self.composition,
+            tolerance=self._residual_tolerance,
         )
-        object.__setattr__(self, "a", make_readonly(matrix))
-        object.__setattr__(self, "b", make_readonly(second))
+        within.__dict__["candidate"] = x
+        return within.opposite_solutions()
 
-    @cached_property
-    def row_distances(self) -> FloatArray:
-        """The distance ``nabla_i = min_l max((a_il - b_i)^+, h_l(b_i))`` of each row [eq:Nabla].
+    @property
+    def _residual_tolerance(self) -> Any:
+        """The rounding error of a residual."""
+        return self.tolerance if self.is_exact else max(self.tolerance, 2 * TOLERANCE)
 
-        ``h_l(y) = max_k min((b_k - y)^+ / 2, (b_k - a_kl)^+)`` is the front of column `l`. All
-        columns share the order of `b`: one sort, then two passes for each column.
-        O(N log N + N M); beyond the input O(N) memory.
-        """
-        a, b, _ = self._as_minmax()
-        order = np.argsort(-b).astype(np.int64, copy=False)
-        y, nabla = b[order], np.full(len(b), np.inf)
-        e, w, distances = (np.empty(len(b)) for _ in range(3))
-        for column in _columns(a):
-            load_kernels(KERNELS).lower_distances(y, column, order, nabla, e, w)
-        distances[order] = nabla
-        return make_readonly(distances)
-
-    @cached_property
-    def chebyshev_distance(self) -> float:
-        """``nabla = max_i nabla_i`` [eq:Nabla]: how far `b` is from a consistent second member.
-
-        Exactly 0.0 if the system is consistent.
-        """
-        return float(self.row_distances.max())
-
-    @cached_property
-    def is_consistent(self) -> bool:
-        """Whether there is a solution: whether the extreme candidate solves it. O(N M), exact."""
-        return bool((self._apply(self._extreme_solution) == self.b).all())
-
-    def verify(self, x: npt.ArrayLike, *, tolerance: float = 2 * TOLERANCE) -> Certificate:
+    def verify(self, x: Degrees, *, tolerance: float | None = None) -> Certificate:
         """Return the residual of a vector `x` of M degrees, and whether it attains the distance.
 
         Parameters
         ----------
         x : array (M,)
         tolerance : float
-            The rounding error allowed in the residual of a vector that attains the distance.
+            The rounding error allowed in the residual of a vector that attains the distance; by
+            default that of the system, and 3.6e-15 at least.
         """
-        point = degree_array(x, "x", 1)
-        check_same_length(len(point), "the entries of x", self.a.shape[1], "the columns")
-        gaps = np.abs(self.b - self._apply(point))
+        allowed = self._residual_tolerance
+        if tolerance is not None:
+            allowed = check_degree(tolerance, "tolerance")
+        gaps = np.abs(self.b - self._apply(self._checked_vector(x, "x")))
         row = int(gaps.argmax())
-        residual, distance = float(gaps[row]), self.chebyshev_distance
-        allowed = distance + check_degree(tolerance, "tolerance")
-        return Certificate(residual, row, distance, residual == 0.0, residual <= allowed)
-
-    def _apply(self, x: FloatArray) -> FloatArray:
-        return blocked_product(self.a, x, reduce_max_min if self._is_max_min else reduce_min_max)
-
-    def _as_minmax(self) -> tuple[FloatArray, FloatArray, float]:
-        """Return the matrix and second member of a min-max system, and its least degree."""
-        return (-self.a, -self.b, -1.0) if self._is_max_min else (self.a, self.b, 0.0)
-
-    def _solution(self, nabla: float) -> FloatArray:
-        """Return ``x_l = max_i {b_i - nabla : a_il < b_i - nabla}``, the least degree if none.
-
-        [eq:lowestapprox], an epsilon product. For ``nabla = 0`` the entries are copies of `b`.
-        """
-        a, b, bottom = self._as_minmax()
-        bound = lower_bound(nabla, TOLERANCE)
-        tops = [np.max(b, where=b - column > bound, initial=-np.inf) for column in _columns(a)]
-        x = np.maximum(np.array(tops) - nabla, bottom)
-        return make_readonly(-x if self._is_max_min else x)
-
-    @cached_property
-    def _extreme_solution(self) -> FloatArray:
-        return self._solution(0.0)
-
-    @cached_property
-    def _approximate_solution(self) -> FloatArray:
-        return self._solution(self.chebyshev_distance)
-
-    @cached_property
-    def _approximation(self) -> FloatArray:
-        return make_readonly(self._apply(self._approximate_solution))
-
-    def _exact_solution(self, cure: str) -> FloatArray:
-        """Return the extreme solution; if there is none, raise an error that names `cure`."""
-        if self.is_consistent:
-            return self._extreme_solution
-        nabla = self.chebyshev_distance
-        raise InconsistentSystemError(
-            f"the system has no solution: the nearest second member that has one is at distance "
-            f"{nabla!r} (row {int(self.row_distances.argmax())} needs it); ask for {cure}, which "
-            "comes as near as any vector can",
-            nabla,
-        )
+        residual, nabla = as_number(gaps[row]), self.chebyshev_distance
+        is_solution = bool(residual <= self.tolerance)
+        return Certificate(residual, row, nabla, is_solution, bool(residual <= nabla + allowed))
 
     def __repr__(self) -> str:
         rows, columns = self.a.shape
-        return f"{type(self).__name__}({rows} equations, {columns} unknowns)"
+        return f"System({rows} equations, {columns} unknowns, {self.composition.name!r})"
 
     def _repr_html_(self) -> str:
         from pinesy.display.equations_html import relational_system_html
 
-        return relational_system_html(self, self._approximate_solution, self._is_max_min)
+        return relational_system_html(self)
 
 
-class MinMaxSystem(RelationalSystem):
+class MinMaxSystem(System):
     """The system ``A box x = b``, that is ``min_j max(A[i, j], x[j]) = b[i]`` for all rows `i`.
+
+    A short name for `System` with the composition ``"min-max"``.
 
     Parameters
     ----------
@@ -188,34 +305,18 @@ class MinMaxSystem(RelationalSystem):
     True
     """
 
-    _is_max_min = False
+    def __init__(self, a: Degrees, b: Degrees) -> None:
+        super().__init__(a, b, "min-max")
 
-    @cached_property
-    def lowest_solution(self) -> FloatArray:
-        """The solution below all others, ``x_l = max_i {b_i : A_il < b_i}``; copies of `b` and 0.
-
-        Raises `InconsistentSystemError` if there is none.
-        """
-        return self._exact_solution("lowest_approximate_solution")
-
-    @property
-    def lowest_approximate_solution(self) -> FloatArray:
-        """The lowest `x` whose residual is the distance `nabla`: the lowest solution if that is 0.
-
-        ``x_l = max_i {b_i - nabla : A_il < b_i - nabla}``, and 0 where there is none.
-        """
-        return self._approximate_solution
-
-    @property
-    def lowest_approximation(self) -> FloatArray:
-        """The lowest consistent second member at distance `nabla` from `b` [eq:lowest]."""
-        return self._approximation
+    def __repr__(self) -> str:
+        rows, columns = self.a.shape
+        return f"{type(self).__name__}({rows} equations, {columns} unknowns)"
 
 
-class MaxMinSystem(RelationalSystem):
+class MaxMinSystem(System):
     """The system ``A o x = b``, that is ``max_j min(A[i, j], x[j]) = b[i]`` for all rows `i`.
 
-    It is the dual of a min-max system: what is lowest there is greatest here.
+    A short name for `System` with the composition ``"max-min"``.
 
     Parameters
     ----------
@@ -229,32 +330,22 @@ class MaxMinSystem(RelationalSystem):
     array([0.6, 1. ])
     """
 
-    _is_max_min = True
+    def __init__(self, a: Degrees, b: Degrees) -> None:
+        super().__init__(a, b, "max-min")
 
-    @cached_property
-    def greatest_solution(self) -> FloatArray:
-        """The solution above all others, ``x_l = min_i {b_i : A_il > b_i}``; copies of `b` and 1.
-
-        Raises `InconsistentSystemError` if there is none.
-        """
-        return self._exact_solution("greatest_approximate_solution")
-
-    @property
-    def greatest_approximate_solution(self) -> FloatArray:
-        """The greatest `x` whose residual is the distance `nabla`.
-
-        ``x_l = min_i {b_i + nabla : A_il > b_i + nabla}``, and 1 where there is none.
-        """
-        return self._approximate_solution
-
-    @property
-    def greatest_approximation(self) -> FloatArray:
-        """The greatest consistent second member at distance `nabla` from `b`; `b` if that is 0."""
-        return self._approximation
+    __repr__ = MinMaxSystem.__repr__
 
 
-def _columns(a: FloatArray) -> Iterator[FloatArray]:
-    """Yield the columns as contiguous arrays, copied by blocks."""
-    step = max(1, BLOCK // len(a))
-    for first in range(0, a.shape[1], step):
-        yield from np.ascontiguousarray(a[:, first : first + step].T)
+def _minmax_distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return ``nabla_i = min_l max((a_il - b_i)^+, h_l(b_i))`` for each row [eq:Nabla].
+
+    ``h_l(y) = max_k min((b_k - y)^+ / 2, (b_k - a_kl)^+)`` is the front of column `l`. All columns
+    share the order of `b`: one sort, then two passes for each column.
+    """
+    order = np.argsort(-b).astype(np.int64, copy=False)
+    y, nabla = b[order], np.full(len(b), np.inf)
+    e, w, distances = (np.empty(len(b)) for _ in range(3))
+    for column in contiguous_columns(a):
+        load_kernels(KERNELS).lower_distances(y, column, order, nabla, e, w)
+    distances[order] = nabla
+    return distances

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.cluster_tasks import ClusterTasks, checked_parts
 from pinesy._common.validation import BoolArray
 from pinesy.engine.code import Code
 from pinesy.engine.number_types import NumberType
@@ -19,7 +20,6 @@ from pinesy.evidence.evidence_form import Transform
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, placed
 from pinesy.learning.audit import Audit, LabelJudges
-from pinesy.learning.cluster_tasks import ClusterTasks, checked_parts
 from pinesy.learning.evaluate import (
     DecisionReport,
     compare_batch,

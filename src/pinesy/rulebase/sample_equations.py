@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from pinesy._common.validation import FloatArray, shape_of
-from pinesy.equations import TOLERANCE, minmax_product
+from pinesy.equations import COMPOSITIONS, System, minmax_product
 from pinesy.exceptions import ShapeError
 from pinesy.rules.partition import Partition
 
@@ -95,11 +95,11 @@ class MatrixRelation(SignedMatrix):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SignedSystem(SignedMatrix):
-    """A system ``y = A box x``, whose matrix has a pair of columns for each rule.
+class SignedSystem(SignedMatrix, System):
+    """A min-max system ``y = A box x``, whose matrix has a pair of columns for each rule.
 
-    Everything is computed from ``up_j``, the largest target among the cells on each side of rule
-    `j`, in ``O(omega n)``.
+    It is a `System`; distances need no matrix but ``up_j``, the largest target among the cells on
+    each side of rule `j`, in ``O(omega n)``.
 
     Attributes
     ----------
@@ -107,6 +107,19 @@ class SignedSystem(SignedMatrix):
     """
 
     target: FloatArray
+
+    composition = COMPOSITIONS["min-max"]
+    tolerance = 0.0
+
+    @cached_property
+    def a(self) -> FloatArray:
+        """The matrix `A`."""
+        return self.matrix
+
+    @property
+    def b(self) -> FloatArray:
+        """The target."""
+        return self.target
 
     @cached_property
     def _uppers(self) -> tuple[FloatArray, FloatArray]:
@@ -121,28 +134,24 @@ class SignedSystem(SignedMatrix):
 
     @property
     def lowest_solution(self) -> FloatArray:
-        """``E^down`` or ``F^down`` [lem:coEDOMEGA]: each ``up`` above its coefficient, else 0."""
-        return self._above(0.0)
+        """``E^down`` or ``F^down`` [lem:coEDOMEGA], the lowest solution if there is any.
+
+        Each ``up`` above its coefficient, else 0.
+        """
+        ups, coefficients = self.greatest_solution, interleave(self.inside, self.outside)
+        return np.where(ups > coefficients, ups, 0.0)
 
     @cached_property
     def reached(self) -> FloatArray:
         """``A box up``: the lowest consistent target that is nowhere below the target.
 
-        It is the target itself iff the system is consistent, and normalised like the target,
-        which the `lowest_approximation` need not be.
+        It is the target itself iff the system is consistent [cor:consist, cor:consistOMEGA], and
+        normalised like the target, which the `lowest_approximation` need not be.
         """
         return minmax_product(self.matrix, self.greatest_solution)
 
-    @property
-    def is_consistent(self) -> bool:
-        """Whether some `x` gives just the target; then all from `lowest` to `greatest` do.
-
-        See [cor:consist], [cor:consistOMEGA].
-        """
-        return bool(np.array_equal(self.reached, self.target))
-
     @cached_property
-    def cell_distances(self) -> FloatArray:
+    def row_distances(self) -> FloatArray:
         """``nabla_mu`` [eq:Nablamini] of each cell, with ``(a, up)`` of its side of rule `j`.
 
         ``nabla_mu = min_j max((a - y_mu)^+, min((up - y_mu)^+ / 2, (up - a)^+))``.
@@ -155,25 +164,19 @@ class SignedSystem(SignedMatrix):
         return distances
 
     @property
-    def distance(self) -> float:
+    def cell_distances(self) -> FloatArray:
+        """The distance of each cell: `row_distances`."""
+        return self.row_distances
+
+    @cached_property
+    def chebyshev_distance(self) -> float:
         """The Chebyshev distance ``nabla`` [eq:Nabla] to the nearest consistent system."""
-        return float(self.cell_distances.max())
+        return float(self.row_distances.max())
 
     @property
-    def lowest_approximate_solution(self) -> FloatArray:
-        """The lowest `x` that comes as near to the target as any can [eq:lowestapprox]."""
-        return self._above(self.distance)
-
-    @property
-    def lowest_approximation(self) -> FloatArray:
-        """The lowest of the nearest targets that some `x` gives [eq:lowest]: it is repaired."""
-        return minmax_product(self.matrix, self.lowest_approximate_solution)
-
-    def _above(self, nabla: float) -> FloatArray:
-        """Return ``(up - nabla)^+`` where it is above the coefficient, else 0."""
-        lowered = np.maximum(interleave(*self._uppers) - nabla, 0.0)
-        coefficients = interleave(self.inside, self.outside)
-        return np.where(lowered - coefficients > (TOLERANCE if nabla else 0.0), lowered, 0.0)
+    def distance(self) -> float:
+        """The Chebyshev distance: `chebyshev_distance`."""
+        return self.chebyshev_distance
 
     def __repr__(self) -> str:
         (omega, n), kind = self.partition.signs.shape, type(self).__name__
