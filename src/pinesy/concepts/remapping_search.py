@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.validation import BoolArray
-from pinesy.concepts.clauses import exactly_one
+from pinesy.exact.clauses import exactly_one
 from pinesy.concepts.observed_answers import Indices, ObservedAnswers
 from pinesy.exceptions import needing
 

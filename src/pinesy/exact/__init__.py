@@ -1,0 +1,1 @@
+"""Exact degrees and most probable worlds, by SAT solvers."""

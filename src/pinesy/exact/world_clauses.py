@@ -1,0 +1,120 @@
+"""The worlds of rule sets as clauses for a SAT solver: variables of values, levels of clauses."""
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import count
+
+from pinesy._common.console import check_stop
+from pinesy._common.masks import positions
+from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.exact.clauses import exactly_one
+from pinesy.exact.rule_clauses import SubsetClause, folded_clauses, output_classes, rule_clauses
+from pinesy.rules.attributes import Attribute
+
+
+class AttributeLiterals:
+    """The literals of an attribute: one for each class of values that clauses distinguish.
+
+    Attributes
+    ----------
+    classes : the masks of the classes
+    of : the class of each value
+    literals : of each class; of a single class there is none, of two one is the negation of the
+        other
+    """
+
+    def __init__(self, attribute: Attribute, classes: Sequence[int], fresh: Iterable[int]) -> None:
+        self.attribute, self.classes = attribute, list(classes)
+        self.of = [0] * len(attribute.domain)
+        for index, mask in enumerate(self.classes):
+            for value in positions(mask):
+                self.of[value] = index
+        numbers = iter(fresh)
+        n = len(self.classes)
+        if n == 2:
+            variable = next(numbers)
+            self.literals = [variable, -variable]
+        else:
+            self.literals = [next(numbers) for _ in range(n)] if n > 2 else []
+        self.clauses = list(exactly_one(self.literals, numbers)) if n > 2 else []
+
+    def disjunction(self, mask: int) -> list[int] | None:
+        """Return literals one of which holds iff the value is in a subset; None if it always is."""
+        inside = [index for index, part in enumerate(self.classes) if part & mask]
+        if len(inside) == len(self.classes):
+            return None
+        if len(inside) == len(self.classes) - 1:
+            [outside] = set(range(len(self.classes))).difference(inside)
+            return [-self.literals[outside]] if self.literals else []
+        return [self.literals[index] for index in inside]
+
+
+class WorldClauses:
+    """The clauses of rule sets, and the literals of their attributes.
+
+    Worlds of a degree of at least `t` in the rules are the models of the clauses of a level below
+    `t`. Inner attributes have a literal for each class of values that later rules distinguish; if
+    that is fewer than their own rules distinguish, they are folded (`folded_clauses`).
+
+    Parameters
+    ----------
+    units : the rule sets, in topological order
+    single : the names of attributes that need a literal for each value
+    asked : the names of attributes that need a literal for each class of their own rules
+
+    Attributes
+    ----------
+    literals : by the name of an attribute
+    clauses : lists of literals, and the level of each
+    n_variables : the number of variables
+    """
+
+    def __init__(
+        self, units: Sequence[RuleUnit], single: Collection[str] = (), asked: Collection[str] = ()
+    ) -> None:
+        used: dict[str, dict[int, None]] = {}
+        attributes: dict[str, Attribute] = {}
+        for unit in units:
+            for rule in unit.rules:
+                for name, mask in rule.premise.masks.items():
+                    used.setdefault(name, {})[mask] = None
+            attributes |= {a.name: a for a in (*unit.inputs, unit.output)}
+        fresh = count(1)
+        self.literals: dict[str, AttributeLiterals] = {}
+        folded: dict[str, list[SubsetClause]] = {}
+        own = {unit.output.name: unit for unit in units}
+        for name, attribute in attributes.items():
+            check_stop()
+            masks, size = list(used.get(name, ())), len(attribute.domain)
+            classes = output_classes(size, masks)
+            if name in single:
+                classes = [1 << value for value in range(size)]
+            elif name in own:
+                cells = [rule.conclusion.mask for rule in own[name].rules]
+                finer = output_classes(size, [*masks, *cells])
+                table = None
+                if name not in asked and len(classes) < len(finer):
+                    table = folded_clauses(own[name], classes)
+                if table is None:
+                    classes = finer
+                else:
+                    folded[name] = table
+            self.literals[name] = AttributeLiterals(attribute, classes, fresh)
+        self.clauses: list[tuple[list[int], float]] = [
+            (clause, 0.0) for parts in self.literals.values() for clause in parts.clauses
+        ]
+        for unit in units:
+            check_stop()
+            parts = [self.literals[a.name] for a in (unit.output, *unit.inputs)]
+            for clause in folded.get(unit.output.name) or rule_clauses(unit):
+                self._add(clause, parts)
+        self.n_variables = next(fresh) - 1
+
+    def _add(self, clause: SubsetClause, parts: Sequence[AttributeLiterals]) -> None:
+        literals: dict[int, None] = {}
+        for index, mask in clause.subsets:
+            disjunction = parts[index].disjunction(mask)
+            if disjunction is None:
+                return
+            literals |= dict.fromkeys(disjunction)
+        if not any(-literal in literals for literal in literals):
+            self.clauses.append((list(literals), clause.level))
