@@ -8,13 +8,13 @@ level is below `t`. Rule ``if p_1 and ... and p_k then b in Q`` with parameters 
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from pinesy._common.masks import mask_of, mask_table
+from pinesy._common.validation import FloatArray
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.semantics.factors import joint_table
 
@@ -75,38 +75,7 @@ def folded_clauses(unit: RuleUnit, classes: Sequence[int]) -> list[SubsetClause]
     unit : the rule set
     classes : the masks of the classes of output values that other rules distinguish
     """
-    index_of = {a.name: index for index, a in enumerate(unit.inputs)}
-    rules = tuple(
-        (
-            tuple((index_of[name], mask) for name, mask in rule.premise.masks.items()),
-            rule.conclusion.mask,
-            rule.s,
-            rule.r,
-        )
-        for rule in unit.rules
-    )
-    sizes = tuple(len(a.domain) for a in (unit.output, *unit.inputs))
-    return _folded_clauses(_Folded(unit), sizes, rules, tuple(classes))
-
-
-class _Folded:
-    """A rule set that is equal to all others: its structure is the key of the cache."""
-
-    def __init__(self, unit: RuleUnit) -> None:
-        self.unit = unit
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Folded)
-
-
-@lru_cache(maxsize=256)
-def _folded_clauses(
-    folded: _Folded, _sizes: tuple[int, ...], _rules: tuple[object, ...], classes: tuple[int, ...]
-) -> list[SubsetClause] | None:
-    factor = joint_table(folded.unit, MAX_FOLDED)
+    factor = joint_table(unit, MAX_FOLDED)
     if factor is None:
         return None
     cells = [mask_of(members) for members in factor.classes[0].members]
@@ -120,7 +89,7 @@ def _folded_clauses(
 
 
 def _table_clauses(
-    entries: np.ndarray, masks: Sequence[Sequence[int]]
+    entries: FloatArray, masks: Sequence[Sequence[int]]
 ) -> Iterator[SubsetClause]:
     """Yield the clauses of a table: along its longest axis, the classes of a higher degree."""
     axis = int(np.argmax(entries.shape))

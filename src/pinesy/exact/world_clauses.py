@@ -1,6 +1,6 @@
 """The worlds of rule sets as clauses for a SAT solver: variables of values, levels of clauses."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import count
 
 from pinesy._common.console import check_stop
@@ -81,6 +81,7 @@ class WorldClauses:
         fresh = count(1)
         self.literals: dict[str, AttributeLiterals] = {}
         folded: dict[str, list[SubsetClause]] = {}
+        tables: dict[Hashable, list[SubsetClause] | None] = {}
         own = {unit.output.name: unit for unit in units}
         for name, attribute in attributes.items():
             check_stop()
@@ -93,7 +94,10 @@ class WorldClauses:
                 finer = output_classes(size, [*masks, *cells])
                 table = None
                 if name not in asked and len(classes) < len(finer):
-                    table = folded_clauses(own[name], classes)
+                    key = _fold_key(own[name], classes)
+                    if key not in tables:  # most sets of a large rule base are alike
+                        tables[key] = folded_clauses(own[name], classes)
+                    table = tables[key]
                 if table is None:
                     classes = finer
                 else:
@@ -105,7 +109,8 @@ class WorldClauses:
         for unit in units:
             check_stop()
             parts = [self.literals[a.name] for a in (unit.output, *unit.inputs)]
-            for clause in folded.get(unit.output.name) or rule_clauses(unit):
+            name = unit.output.name
+            for clause in folded[name] if name in folded else rule_clauses(unit):
                 self._add(clause, parts)
         self.n_variables = next(fresh) - 1
 
@@ -118,3 +123,9 @@ class WorldClauses:
             literals |= dict.fromkeys(disjunction)
         if not any(-literal in literals for literal in literals):
             self.clauses.append((list(literals), clause.level))
+
+
+def _fold_key(unit: RuleUnit, classes: Sequence[int]) -> Hashable:
+    """Return what the clauses of a folded set depend on."""
+    parameters = tuple((rule.s, rule.r) for rule in unit.rules)
+    return unit.structure(set()), parameters, tuple(classes)
