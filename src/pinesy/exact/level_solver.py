@@ -78,9 +78,7 @@ class LevelSolver:
         with self._lock:
             for row in range(len(next(iter(upper.values())))):
                 check_stop()
-                sample = _Sample(
-                    self, {n: degrees[n][row] for n in self.given}, max_conflicts
-                )
+                sample = _Sample(self, {n: degrees[n][row] for n in self.given}, max_conflicts)
                 sample.search({n: upper[n][row] for n in self.asked})
                 for name in self.asked:
                     of = self._literals[name].of
@@ -139,7 +137,7 @@ class _Sample:
                 first = False
 
     def _step(self, name: str, index: int, first: bool) -> bool:
-        """Decide a level of a value: the upper bound at first, then the middle; False at the end."""
+        """Decide a level of a value: at first the upper bound, then the middle; False if unable."""
         lower, upper = self.lower[name][index], self.upper[name][index]
         start, stop = np.searchsorted(self._levels, [lower, upper], side="right").tolist()
         level = float(self._levels[stop - 1 if first else (start + stop) // 2])

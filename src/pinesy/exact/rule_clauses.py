@@ -32,12 +32,12 @@ class SubsetClause(NamedTuple):
     level: float
 
 
-def output_classes(size: int, masks: Sequence[int]) -> list[int]:
+def subset_classes(size: int, masks: Sequence[int]) -> list[int]:
     """Return the masks of the classes of values that are in the same subsets.
 
     Examples
     --------
-    >>> output_classes(4, [0b0011, 0b0010])
+    >>> subset_classes(4, [0b0011, 0b0010])
     [1, 2, 12]
     """
     table = mask_table(size, masks) if masks else np.zeros((size, 0), np.bool_)
@@ -88,9 +88,7 @@ def folded_clauses(unit: RuleUnit, classes: Sequence[int]) -> list[SubsetClause]
     return list(_table_clauses(np.stack(rows), masks))
 
 
-def _table_clauses(
-    entries: FloatArray, masks: Sequence[Sequence[int]]
-) -> Iterator[SubsetClause]:
+def _table_clauses(entries: FloatArray, masks: Sequence[Sequence[int]]) -> Iterator[SubsetClause]:
     """Yield the clauses of a table: along its longest axis, the classes of a higher degree."""
     axis = int(np.argmax(entries.shape))
     lines = np.moveaxis(entries, axis, -1)
@@ -102,5 +100,7 @@ def _table_clauses(
             (i, full[i] & ~masks[i][index]) for i, index in zip(others, indices, strict=True)
         ]
         for level in np.unique(line[line < 1.0]).tolist():
-            higher = sum(mask for mask, degree in zip(masks[axis], line, strict=True) if degree > level)
+            higher = sum(
+                mask for mask, degree in zip(masks[axis], line, strict=True) if degree > level
+            )
             yield SubsetClause((*outside, (axis, higher)), level)

@@ -1,13 +1,13 @@
 """The worlds of rule sets as clauses for a SAT solver: variables of values, levels of clauses."""
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from itertools import count
+from itertools import chain, count
 
 from pinesy._common.console import check_stop
 from pinesy._common.masks import positions
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.exact.clauses import exactly_one
-from pinesy.exact.rule_clauses import SubsetClause, folded_clauses, output_classes, rule_clauses
+from pinesy.exact.rule_clauses import SubsetClause, folded_clauses, rule_clauses, subset_classes
 from pinesy.rules.attributes import Attribute
 
 
@@ -71,61 +71,54 @@ class WorldClauses:
     def __init__(
         self, units: Sequence[RuleUnit], single: Collection[str] = (), asked: Collection[str] = ()
     ) -> None:
-        used: dict[str, dict[int, None]] = {}
-        attributes: dict[str, Attribute] = {}
+        own = {unit.output.name: unit for unit in units}
+        attributes = {a.name: a for unit in units for a in (*unit.inputs, unit.output)}
+        used: dict[str, dict[int, None]] = {name: {} for name in attributes}
         for unit in units:
             for rule in unit.rules:
                 for name, mask in rule.premise.masks.items():
-                    used.setdefault(name, {})[mask] = None
-            attributes |= {a.name: a for a in (*unit.inputs, unit.output)}
+                    used[name][mask] = None
+        self._tables: dict[Hashable, list[SubsetClause] | None] = {}
+        folded: dict[str, list[SubsetClause]] = {}
         fresh = count(1)
         self.literals: dict[str, AttributeLiterals] = {}
-        folded: dict[str, list[SubsetClause]] = {}
-        tables: dict[Hashable, list[SubsetClause] | None] = {}
-        own = {unit.output.name: unit for unit in units}
         for name, attribute in attributes.items():
             check_stop()
-            masks, size = list(used.get(name, ())), len(attribute.domain)
-            classes = output_classes(size, masks)
+            size, unit_of = len(attribute.domain), own.get(name)
+            classes = subset_classes(size, list(used[name]))
             if name in single:
                 classes = [1 << value for value in range(size)]
-            elif name in own:
-                cells = [rule.conclusion.mask for rule in own[name].rules]
-                finer = output_classes(size, [*masks, *cells])
-                table = None
-                if name not in asked and len(classes) < len(finer):
-                    key = _fold_key(own[name], classes)
-                    if key not in tables:  # most sets of a large rule base are alike
-                        tables[key] = folded_clauses(own[name], classes)
-                    table = tables[key]
+            elif unit_of is not None:
+                conclusions = [rule.conclusion.mask for rule in unit_of.rules]
+                finer = subset_classes(size, [*used[name], *conclusions])
+                is_coarser = name not in asked and len(classes) < len(finer)
+                table = self._fold(unit_of, classes) if is_coarser else None
                 if table is None:
                     classes = finer
                 else:
                     folded[name] = table
             self.literals[name] = AttributeLiterals(attribute, classes, fresh)
         self.clauses: list[tuple[list[int], float]] = [
-            (clause, 0.0) for parts in self.literals.values() for clause in parts.clauses
+            (clause, 0.0) for literals in self.literals.values() for clause in literals.clauses
         ]
-        for unit in units:
+        for name, unit in own.items():
             check_stop()
-            parts = [self.literals[a.name] for a in (unit.output, *unit.inputs)]
-            name = unit.output.name
-            for clause in folded[name] if name in folded else rule_clauses(unit):
-                self._add(clause, parts)
+            self._add(unit, folded[name] if name in folded else rule_clauses(unit))
         self.n_variables = next(fresh) - 1
 
-    def _add(self, clause: SubsetClause, parts: Sequence[AttributeLiterals]) -> None:
-        literals: dict[int, None] = {}
-        for index, mask in clause.subsets:
-            disjunction = parts[index].disjunction(mask)
-            if disjunction is None:
-                return
-            literals |= dict.fromkeys(disjunction)
-        if not any(-literal in literals for literal in literals):
-            self.clauses.append((list(literals), clause.level))
+    def _fold(self, unit: RuleUnit, classes: Sequence[int]) -> list[SubsetClause] | None:
+        """Return the clauses of a folded set; most sets of a large rule base share them."""
+        parameters = tuple((rule.s, rule.r) for rule in unit.rules)
+        key = (unit.structure(set()), parameters, tuple(classes))
+        if key not in self._tables:
+            self._tables[key] = folded_clauses(unit, classes)
+        return self._tables[key]
 
-
-def _fold_key(unit: RuleUnit, classes: Sequence[int]) -> Hashable:
-    """Return what the clauses of a folded set depend on."""
-    parameters = tuple((rule.s, rule.r) for rule in unit.rules)
-    return unit.structure(set()), parameters, tuple(classes)
+    def _add(self, unit: RuleUnit, clauses: Iterable[SubsetClause]) -> None:
+        """Add the clauses of a rule set, without those that always hold."""
+        parts = [self.literals[a.name] for a in (unit.output, *unit.inputs)]
+        for clause in clauses:
+            disjunctions = [parts[index].disjunction(mask) for index, mask in clause.subsets]
+            known = [literals for literals in disjunctions if literals is not None]
+            if len(known) == len(disjunctions):
+                self.clauses.append((list(dict.fromkeys(chain(*known))), clause.level))
