@@ -18,15 +18,17 @@ class AttributeLiterals:
     ----------
     classes : the masks of the classes
     of : the class of each value
+    members : the indices of the values of each class
     literals : of each class; of a single class there is none, of two one is the negation of the
         other
     """
 
     def __init__(self, attribute: Attribute, classes: Sequence[int], fresh: Iterable[int]) -> None:
         self.attribute, self.classes = attribute, list(classes)
+        self.members = [positions(mask) for mask in self.classes]
         self.of = [0] * len(attribute.domain)
-        for index, mask in enumerate(self.classes):
-            for value in positions(mask):
+        for index, values in enumerate(self.members):
+            for value in values:
                 self.of[value] = index
         numbers = iter(fresh)
         n = len(self.classes)
