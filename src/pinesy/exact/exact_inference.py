@@ -180,6 +180,13 @@ def exact_bounds(
 
 
 @cached_on_owner
+def has_upper_bounds(rules: RuleSets, name: str) -> bool:
+    """Return whether `upper_bounds` yields an attribute, or one that it depends on."""
+    bounded = _bounded_names(rules)
+    return any(unit.output.name in bounded for unit in _units_behind(rules, name))
+
+
+@cached_on_owner
 def tight_samples(rules: RuleSets, name: str) -> Literal["all", "normalised", "unknown"]:
     """Return the samples for which the inferred degrees of an attribute are known to be exact.
 
@@ -187,9 +194,9 @@ def tight_samples(rules: RuleSets, name: str) -> Literal["all", "normalised", "u
     contradict each other in any case; else, if no attribute leads to it along several paths, those
     for which all distributions behind it are normalised.
     """
-    units, bounded = _units_behind(rules, name), _bounded_names(rules)
-    if any(unit.output.name in bounded for unit in units):
+    if has_upper_bounds(rules, name):
         return "unknown"
+    units = _units_behind(rules, name)
     if all(map(leaves_a_value, units)):
         return "all"
     sources: dict[str, set[str]] = {}

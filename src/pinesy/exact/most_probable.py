@@ -8,7 +8,7 @@ multiples of ``2^-32``: with `m` inputs, no world is more probable than the resu
 
 import weakref
 from collections.abc import Mapping, Sequence
-from threading import Event, Lock, Timer
+from threading import Lock, Timer
 from typing import Any
 
 import numpy as np
@@ -97,12 +97,11 @@ class MostProbableWorlds:
                     logarithm = float(np.log(highest) - np.log(weights[value]))
                     costs[-literal] = round(COST_UNIT * logarithm)
         with self._lock:
-            is_found = self._solver.solve([*excluded, *costs])
-            model = self._solver.get_model() if is_found else None
-        model = self._search(excluded, costs, max_seconds) if model is None else model
-        if model is None:
-            return None
-        true = set(model)
+            if not self._solver.solve(excluded):
+                return None
+            is_best = self._solver.solve([*excluded, *(x for x, cost in costs.items() if cost > 0)])
+            model = self._solver.get_model() if is_best else None
+        true = set(self._search(excluded, costs, max_seconds) if model is None else model)
         return {
             name: best[
                 next((i for i, x in enumerate(self._literals[name].literals) if x in true), 0)
@@ -112,8 +111,8 @@ class MostProbableWorlds:
 
     def _search(
         self, excluded: Sequence[int], costs: Mapping[int, int], max_seconds: float
-    ) -> list[int] | None:
-        """Return the model of least cost, or None if there is none."""
+    ) -> list[int]:
+        """Return the model of least cost."""
         formula = self._formula()
         formula.extend([*self._clauses, *([literal] for literal in excluded)])
         for literal, cost in costs.items():
@@ -122,19 +121,13 @@ class MostProbableWorlds:
         # Without these options all costs differ, and RC2 takes a core at a time.
         options = {"adapt": True, "exhaust": True, "minz": True}
         with self._rc2(formula, solver=SOLVER, **options) as solver:
-            is_spent = Event()
-
-            def stop() -> None:
-                is_spent.set()
-                solver.interrupt()
-
-            timer = Timer(max_seconds, stop)
+            timer = Timer(max_seconds, solver.interrupt)
             timer.start()
             try:
                 model: list[int] | None = solver.compute(expect_interrupt=True)
             finally:
                 timer.cancel()
                 timer.join()
-        if model is None and is_spent.is_set():
+        if model is None:
             raise TimeoutError
         return model
