@@ -27,7 +27,7 @@ from pinesy.semantics.factors import leaves_a_value
 MAX_CONFLICTS = 1_000_000
 
 
-class RuleSets(Protocol):
+class OrderedRules(Protocol):
     """Protocol of rule sets and cascades."""
 
     @property
@@ -126,7 +126,7 @@ class ExactInference(Mapping[str, Possibility]):
 
 
 def infer_exact(
-    rules: RuleSets,
+    rules: OrderedRules,
     program: Program,
     outputs: Sequence[Attribute],
     evidence: Evidence,
@@ -147,7 +147,7 @@ def infer_exact(
 
 
 def exact_bounds(
-    rules: RuleSets, rows: Rows, inference: Inference, names: Sequence[str], max_conflicts: int
+    rules: OrderedRules, rows: Rows, inference: Inference, names: Sequence[str], max_conflicts: int
 ) -> dict[str, Bounds]:
     """Return bounds of the exact degrees (n, values) of attributes, by name.
 
@@ -167,12 +167,12 @@ def exact_bounds(
         if not needs_solver.any():
             continue
         solver = _level_solver(rules, name)
-        columns = np.concatenate([np.arange(spans[n].start, spans[n].stop) for n in solver.given])
+        columns = np.concatenate([np.arange(spans[n].start, spans[n].stop) for n in solver.inputs])
         distinct, first, inverse = np.unique(
             block[needs_solver][:, columns], axis=0, return_index=True, return_inverse=True
         )
-        split = np.cumsum([spans[n].stop - spans[n].start for n in solver.given])[:-1]
-        degrees = dict(zip(solver.given, np.split(distinct, split, axis=1), strict=True))
+        split = np.cumsum([spans[n].stop - spans[n].start for n in solver.inputs])[:-1]
+        degrees = dict(zip(solver.inputs, np.split(distinct, split, axis=1), strict=True))
         solved = solver.bounds(degrees, {name: upper[needs_solver][first]}, max_conflicts)[name]
         bounds.lower[needs_solver] = solved.lower[inverse.ravel()]
         bounds.upper[needs_solver] = solved.upper[inverse.ravel()]
@@ -180,14 +180,14 @@ def exact_bounds(
 
 
 @cached_on_owner
-def has_upper_bounds(rules: RuleSets, name: str) -> bool:
+def has_upper_bounds(rules: OrderedRules, name: str) -> bool:
     """Return whether `upper_bounds` yields an attribute, or one that it depends on."""
     bounded = _bounded_names(rules)
     return any(unit.output.name in bounded for unit in _units_behind(rules, name))
 
 
 @cached_on_owner
-def tight_samples(rules: RuleSets, name: str) -> Literal["all", "normalised", "unknown"]:
+def tight_samples(rules: OrderedRules, name: str) -> Literal["all", "normalised", "unknown"]:
     """Return the samples for which the inferred degrees of an attribute are known to be exact.
 
     None if `upper_bounds` yields it or an attribute behind it. Else all if no rules behind it
@@ -201,21 +201,21 @@ def tight_samples(rules: RuleSets, name: str) -> Literal["all", "normalised", "u
         return "all"
     sources: dict[str, set[str]] = {}
     for unit in units:
-        behind = [sources.get(a.name, {a.name}) for a in unit.inputs]
-        sources[unit.output.name] = {unit.output.name}.union(*behind)
-        if len(sources[unit.output.name]) <= sum(map(len, behind)):
+        ancestors = [sources.get(a.name, {a.name}) for a in unit.inputs]
+        sources[unit.output.name] = {unit.output.name}.union(*ancestors)
+        if len(sources[unit.output.name]) <= sum(map(len, ancestors)):
             return "unknown"
     return "normalised"
 
 
 @cached_on_owner
-def _bounded_names(rules: RuleSets) -> frozenset[str]:
+def _bounded_names(rules: OrderedRules) -> frozenset[str]:
     units = [rule_set.unit for rule_set in rules.order]
     return frozenset(name for name, _ in upper_bounds(units, lambda _name, index: index))
 
 
 @cached_on_owner
-def _level_solver(rules: RuleSets, name: str) -> LevelSolver:
+def _level_solver(rules: OrderedRules, name: str) -> LevelSolver:
     """Return the solver of an attribute: only the rule sets behind it restrict its worlds."""
     units = _units_behind(rules, name)
     concluded = {unit.output.name for unit in units}
@@ -223,7 +223,7 @@ def _level_solver(rules: RuleSets, name: str) -> LevelSolver:
     return LevelSolver(units, [n for n in inputs if n not in concluded], [name])
 
 
-def _units_behind(rules: RuleSets, name: str) -> list[RuleUnit]:
+def _units_behind(rules: OrderedRules, name: str) -> list[RuleUnit]:
     """Return the rule sets that an attribute depends on, in the order of inference."""
     names, units = {name}, []
     for rule_set in reversed(rules.order):

@@ -40,18 +40,18 @@ class LevelSolver:
     Parameters
     ----------
     units : the rule sets in topological order; all of them restrict the worlds
-    given : the names of attributes with degrees: inputs, and attributes with targets
-    asked : the names of attributes whose exact degrees are computed
+    inputs : the names of attributes with degrees: inputs, and attributes with targets
+    outputs : the names of attributes whose exact degrees are computed
     """
 
     def __init__(
-        self, units: Sequence[RuleUnit], given: Sequence[str], asked: Sequence[str]
+        self, units: Sequence[RuleUnit], inputs: Sequence[str], outputs: Sequence[str]
     ) -> None:
         with needing("exact", "exact degrees with loops need a solver, that of"):
             from pysat.solvers import Solver
-        single = set(given).intersection(asked)
-        worlds = WorldClauses(units, single, asked)
-        self.given, self.asked = tuple(given), tuple(asked)
+        single = set(inputs).intersection(outputs)
+        worlds = WorldClauses(units, single, outputs)
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self._literals = worlds.literals
         self._solver: Any = Solver(name=SOLVER)
         weakref.finalize(self, self._solver.delete)
@@ -65,12 +65,12 @@ class LevelSolver:
     def bounds(
         self, degrees: Mapping[str, FloatArray], upper: Mapping[str, FloatArray], max_conflicts: int
     ) -> dict[str, Bounds]:
-        """Return bounds of the degrees (n, values) of all asked attributes; most often they meet.
+        """Return bounds of the degrees (n, values) of all outputs attributes; most often they meet.
 
         Parameters
         ----------
-        degrees : the degrees (n, values) of the given attributes
-        upper : known upper bounds of the asked attributes
+        degrees : the degrees (n, values) of the inputs attributes
+        upper : known upper bounds of the outputs attributes
         max_conflicts : the most conflicts of the solver in a sample; when they are spent, bounds
             are what is known then
         """
@@ -78,17 +78,19 @@ class LevelSolver:
         with self._lock:
             for row in range(len(next(iter(upper.values())))):
                 check_stop()
-                sample = _Sample(self, {n: degrees[n][row] for n in self.given}, max_conflicts)
-                sample.search({n: upper[n][row] for n in self.asked})
-                for name in self.asked:
+                search = _LevelSearch(
+                    self, {n: degrees[n][row] for n in self.inputs}, max_conflicts
+                )
+                search.run({n: upper[n][row] for n in self.outputs})
+                for name in self.outputs:
                     of = self._literals[name].of
-                    results[name].lower[row] = sample.lower[name][of]
-                    results[name].upper[row] = sample.upper[name][of]
+                    results[name].lower[row] = search.lower[name][of]
+                    results[name].upper[row] = search.upper[name][of]
         return results
 
 
-class _Sample:
-    """The search for the degrees of one sample."""
+class _LevelSearch:
+    """The search for the degrees of one search."""
 
     def __init__(
         self, owner: LevelSolver, degrees: Mapping[str, FloatArray], max_conflicts: int
@@ -99,10 +101,10 @@ class _Sample:
         self._class_degrees: dict[str, list[float]] = {}
         assumed = {-selector: level for level, selector in owner._selectors.items()}
         always = 1.0  # no world has more, where an attribute has one class
-        for name, given in degrees.items():
+        for name, inputs in degrees.items():
             literals = self._literals[name]
             best = np.zeros(len(literals.classes))
-            np.maximum.at(best, literals.of, given)
+            np.maximum.at(best, literals.of, inputs)
             self._class_degrees[name] = best.tolist()
             if literals.literals:
                 pairs = zip(literals.literals, best.tolist(), strict=True)
@@ -120,8 +122,8 @@ class _Sample:
         self.lower: dict[str, FloatArray] = {}
         self.upper: dict[str, FloatArray] = {}
 
-    def search(self, upper: Mapping[str, FloatArray]) -> None:
-        """Find the degrees of all classes of the asked attributes, as far as conflicts last."""
+    def run(self, upper: Mapping[str, FloatArray]) -> None:
+        """Find the degrees of all classes of the outputs attributes, as far as conflicts last."""
         for name, known in upper.items():
             literals = self._literals[name]
             best = np.zeros(len(literals.classes))
@@ -165,16 +167,16 @@ class _Sample:
     def _read_model(self, level: float) -> None:
         """Raise the lower bounds of the values of a world, whose degree is at least `level`."""
         true = set(self._solver.get_model())  # variables in no clause are in neither form
-        chosen = {
+        class_of = {
             name: next((i for i, literal in enumerate(parts.literals) if literal in true), 0)
             for name, parts in self._literals.items()
             if name in self._class_degrees or name in self.lower
         }
-        degree = min(degrees[chosen[name]] for name, degrees in self._class_degrees.items())
+        degree = min(degrees[class_of[name]] for name, degrees in self._class_degrees.items())
         parameter = next((p for p in self._parameters if p >= level), 1.0)
         degree = min(degree, parameter)
         for name, lower in self.lower.items():
-            lower[chosen[name]] = max(lower[chosen[name]], degree)
+            lower[class_of[name]] = max(lower[class_of[name]], degree)
 
     def _read_core(self, name: str, index: int, value: Sequence[int]) -> None:
         """Lower the upper bounds by the assumptions that contradict each other."""

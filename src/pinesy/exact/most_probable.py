@@ -37,11 +37,11 @@ class MostProbableWorlds:
     ----------
     units : the rule sets in topological order; all of them restrict the worlds
     inputs : the names of the inputs
-    asked : the names of the attributes whose values are returned, and of those with targets
+    outputs : the names of the attributes whose values are returned, and of those with targets
     """
 
     def __init__(
-        self, units: Sequence[RuleUnit], inputs: Sequence[str], asked: Sequence[str]
+        self, units: Sequence[RuleUnit], inputs: Sequence[str], outputs: Sequence[str]
     ) -> None:
         with needing("exact", "the most probable world with loops needs a solver, that of"):
             from pysat.examples.rc2 import RC2Stratified
@@ -49,8 +49,8 @@ class MostProbableWorlds:
             from pysat.solvers import Solver
         for unit in units:
             check_certain(unit)
-        worlds = WorldClauses(units, asked=asked)
-        self._names = tuple(dict.fromkeys([*inputs, *asked]))
+        worlds = WorldClauses(units, outputs=outputs)
+        self._names = tuple(dict.fromkeys([*inputs, *outputs]))
         self._literals = {name: worlds.literals[name] for name in self._names}
         self._clauses = [clause for clause, _ in worlds.clauses]
         self._solver: Any = Solver(name=SOLVER, bootstrap_with=self._clauses)

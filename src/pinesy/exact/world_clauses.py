@@ -61,7 +61,7 @@ class WorldClauses:
     ----------
     units : the rule sets, in topological order
     single : the names of attributes that need a literal for each value
-    asked : the names of attributes that need a literal for each class of their own rules
+    outputs : the names of attributes that need a literal for each class of their own rules
 
     Attributes
     ----------
@@ -71,29 +71,29 @@ class WorldClauses:
     """
 
     def __init__(
-        self, units: Sequence[RuleUnit], single: Collection[str] = (), asked: Collection[str] = ()
+        self, units: Sequence[RuleUnit], single: Collection[str] = (), outputs: Collection[str] = ()
     ) -> None:
-        own = {unit.output.name: unit for unit in units}
+        units_by_output = {unit.output.name: unit for unit in units}
         attributes = {a.name: a for unit in units for a in (*unit.inputs, unit.output)}
-        used: dict[str, dict[int, None]] = {name: {} for name in attributes}
+        premise_masks: dict[str, dict[int, None]] = {name: {} for name in attributes}
         for unit in units:
             for rule in unit.rules:
                 for name, mask in rule.premise.masks.items():
-                    used[name][mask] = None
+                    premise_masks[name][mask] = None
         self._tables: dict[Hashable, list[SubsetClause] | None] = {}
         folded: dict[str, list[SubsetClause]] = {}
         fresh = count(1)
         self.literals: dict[str, AttributeLiterals] = {}
         for name, attribute in attributes.items():
             check_stop()
-            size, unit_of = len(attribute.domain), own.get(name)
-            classes = subset_classes(size, list(used[name]))
+            size, unit_of = len(attribute.domain), units_by_output.get(name)
+            classes = subset_classes(size, list(premise_masks[name]))
             if name in single:
                 classes = [1 << value for value in range(size)]
             elif unit_of is not None:
                 conclusions = [rule.conclusion.mask for rule in unit_of.rules]
-                finer = subset_classes(size, [*used[name], *conclusions])
-                is_coarser = name not in asked and len(classes) < len(finer)
+                finer = subset_classes(size, [*premise_masks[name], *conclusions])
+                is_coarser = name not in outputs and len(classes) < len(finer)
                 table = self._fold(unit_of, classes) if is_coarser else None
                 if table is None:
                     classes = finer
@@ -103,7 +103,7 @@ class WorldClauses:
         self.clauses: list[tuple[list[int], float]] = [
             (clause, 0.0) for literals in self.literals.values() for clause in literals.clauses
         ]
-        for name, unit in own.items():
+        for name, unit in units_by_output.items():
             check_stop()
             self._add(unit, folded[name] if name in folded else rule_clauses(unit))
         self.n_variables = next(fresh) - 1

@@ -160,6 +160,6 @@ def _allowed_values(target: Target) -> BoolArray:
 
 
 @cached_on_owner
-def _most_probable_worlds(cascade: Cascade, asked: tuple[str, ...]) -> MostProbableWorlds:
+def _most_probable_worlds(cascade: Cascade, outputs: tuple[str, ...]) -> MostProbableWorlds:
     units = [rule_set.unit for rule_set in cascade.order]
-    return MostProbableWorlds(units, [a.name for a in cascade.inputs], asked)
+    return MostProbableWorlds(units, [a.name for a in cascade.inputs], outputs)

@@ -202,14 +202,14 @@ def _solve(
 ) -> Posterior:
     """Return the posterior of a graph with loops, by a solver that starts from upper bounds."""
     graph = factor_graph(cascade)
-    asked = names or [graph.inputs[0].name]  # for the compatibility
-    _, upper = _upper_bounds(graph, rows, targets, asked)
+    outputs = names or [graph.inputs[0].name]  # for the compatibility
+    _, upper = _upper_bounds(graph, rows, targets, outputs)
     degrees = dict(_columns_by_name(rows.block(0, rows.n), rows.attributes))
     for name, target in targets.items():
         known = degrees.get(name)
-        wanted = target.distributions
-        degrees[name] = wanted if known is None else np.minimum(known, wanted)
-    solver = _level_solver(cascade, tuple(degrees), tuple(asked))
+        target_degrees = target.distributions
+        degrees[name] = target_degrees if known is None else np.minimum(known, target_degrees)
+    solver = _level_solver(cascade, tuple(degrees), tuple(outputs))
     bounds = solver.bounds(degrees, upper, max_conflicts)
     highest = np.min([b.upper.max(axis=1) for b in bounds.values()], axis=0)
     is_exact = all(np.array_equal(b.lower, b.upper) for b in bounds.values())
@@ -224,8 +224,10 @@ def _solve(
 
 
 @cached_on_owner
-def _level_solver(cascade: Cascade, given: tuple[str, ...], asked: tuple[str, ...]) -> LevelSolver:
-    return LevelSolver([s.unit for s in cascade.order], given, asked)
+def _level_solver(
+    cascade: Cascade, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> LevelSolver:
+    return LevelSolver([s.unit for s in cascade.order], inputs, outputs)
 
 
 def check_names(

@@ -6,7 +6,7 @@ import numpy as np
 
 from pinesy.engine.program import Program
 from pinesy.evidence.rows import Rows
-from pinesy.exact.exact_inference import RuleSets, exact_bounds, has_upper_bounds
+from pinesy.exact.exact_inference import OrderedRules, exact_bounds, has_upper_bounds
 from pinesy.exceptions import MissingPackageError
 from pinesy.rulebase.clashes import BoundCounts
 
@@ -14,7 +14,7 @@ from pinesy.rulebase.clashes import BoundCounts
 MAX_SAMPLES, MAX_CONFLICTS = 1000, 10_000
 
 
-def count_loose_bounds(rules: RuleSets, rows: Rows, program: Program) -> Iterator[BoundCounts]:
+def count_loose_bounds(rules: OrderedRules, rows: Rows, program: Program) -> Iterator[BoundCounts]:
     """Yield how often the degrees of each output exceed the exact ones, if they may.
 
     Parameters

@@ -172,8 +172,10 @@ class Verdict(Sentences):
         inferred = self.distribution.degrees
         index = int(np.argmax(inferred - exact.degrees))
         value = self.wording.value(self.attribute, self.attribute.domain[index])
-        together, alone = (short_degree(float(d[index])) for d in (exact.degrees, inferred))
-        return f"all rules together allow {value} at most {together}, each alone {alone}."
+        exact_text, inferred_text = (
+            short_degree(float(degrees[index])) for degrees in (exact.degrees, inferred)
+        )
+        return f"all rules together allow {value} at most {exact_text}, each alone {inferred_text}."
 
     def text(self) -> str:
         """Return the answer and one line for each question, as plain text."""
