@@ -27,6 +27,7 @@ SECTIONS = {
     "gradients": ["gradient_speed"],
     "learning": ["learning_speed"],
     "backpropagation": ["backpropagation_speed"],
+    "exact": ["exact_speed"],
     "explanations": ["explanation_speed"],
     "calibration": ["calibration_speed", "monitoring_speed"],
     "induction": ["induction_speed"],

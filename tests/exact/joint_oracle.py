@@ -8,6 +8,7 @@ import numpy as np
 
 from oracles import decimal
 from pinesy import Attribute, Cascade, Premise, Proposition, Rule, RuleSet
+from pinesy._common.validation import FloatArray
 
 #: Degrees and parameters; the certain ones are frequent.
 GRID = (0.0, 0.0, 0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.0)
@@ -35,7 +36,9 @@ def random_cascade(rng: np.random.Generator, certain: bool = False) -> Cascade:
     return Cascade(*rule_sets)
 
 
-def random_degrees(rng: np.random.Generator, attributes: Sequence[Attribute], n: int) -> dict:
+def random_degrees(
+    rng: np.random.Generator, attributes: Sequence[Attribute], n: int
+) -> dict[str, FloatArray]:
     """Normalised distributions (n, values) of attributes."""
     degrees = {}
     for a in attributes:

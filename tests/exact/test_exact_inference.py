@@ -3,6 +3,7 @@
 import sys
 from fractions import Fraction
 from itertools import permutations, product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def test_best_worlds_are_the_most_probable_of_all(seed: int) -> None:
         shares = {n: [Fraction(int(k), int(row.sum())) for k in row] for n, row in counts.items()}
         target = {a.name: int(rng.integers(len(a.domain))) for a in used if rng.random() < 0.2}
         weights = {
-            tuple(world.items()): np.prod([shares[n][world[n]] for n in shares])
+            tuple(world.items()): prod(shares[n][world[n]] for n in shares)
             for world, degree in worlds(cascade.order)
             if degree == 1 and all(world[name] == value for name, value in target.items())
         }
@@ -309,7 +310,7 @@ def test_bad_options() -> None:
     with pytest.raises(DomainError, match="max_conflicts"):
         rules.infer(NOT_SIDE, exact=True, max_conflicts=-1)
     with pytest.raises(DomainError, match="exact"):
-        rules.infer(NOT_SIDE, exact="yes")
+        rules.infer(NOT_SIDE, exact="yes")  # type: ignore[call-overload]
     with pytest.raises(DegreeError, match="row 1"):
         rules.infer({"door": [[1.0, 0, 0], [0.5, 0, 0]]}, exact=True)
     with pytest.raises(DegreeError, match="probabilit"):

@@ -4,6 +4,7 @@ import csv
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ DOOR = """
     if door in {front, side} then alarm in {on}
     if door in {side, back} then alarm in {on}
 """
-DOORS = [
+DOORS: list[dict[str, Any]] = [
     {"door": {"front": 1.0, "back": 1.0}},
     {"door": {"front": 1.0, "back": 0.4}},
     {"door": "side"},
