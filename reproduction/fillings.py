@@ -115,7 +115,7 @@ def do_fillings(
     results: Path, networks: Networks, images: Images, *, run: int, boards: int, seed: int
 ) -> dict[str, Any]:
     """Return the record of a run of the network; measure it if there is none yet."""
-    path = make_directory(results / "fillings") / f"run-{run:02d}.json"
+    path = make_directory(results / "fillings") / f"{run:02d}.json"
     if not path.exists():
         experiment = Experiment("addition", 1, "normal", "antipignistic", run)
         task = task_of(experiment, images, networks.scale)

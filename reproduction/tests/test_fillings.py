@@ -14,7 +14,7 @@ from reproduction import commands
 from reproduction.fillings import board_images, do_fillings, fillings_text, measure
 from reproduction.tests.tiny import TINY_QUICK, few_digits
 
-RECORD = Path(__file__).parents[2] / "docs/results/records/fillings/run-03.json"
+RECORD = Path(__file__).parents[2] / "docs/results/records/fillings/03.json"
 
 
 def readings(labels: npt.NDArray[np.int64], misread: int) -> FloatArray:
@@ -63,7 +63,7 @@ def test_the_command_writes_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyP
     first = CliRunner().invoke(commands.app, arguments)
     assert first.exit_code == 0, first.output
     assert "boards filled correctly: 2 of 3" in first.output
-    path = tmp_path / "quick" / "fillings" / "run-00.json"
+    path = tmp_path / "quick" / "fillings" / "00.json"
     assert json.loads(path.read_text())["boards"] == 3
     path.write_text("{}")
     again = CliRunner().invoke(commands.app, arguments)
@@ -82,6 +82,6 @@ def measured(boards: int) -> dict[str, object]:
 def test_records_are_kept(tmp_path: Path) -> None:
     place = tmp_path / "fillings"
     place.mkdir()
-    (place / "run-03.json").write_text(RECORD.read_text())
+    (place / "03.json").write_text(RECORD.read_text())
     record = do_fillings(tmp_path, None, None, run=3, boards=1, seed=0)  # type: ignore[arg-type]
     assert record["boards"] == 1000
