@@ -65,12 +65,12 @@ class LevelSolver:
     def bounds(
         self, degrees: Mapping[str, FloatArray], upper: Mapping[str, FloatArray], max_conflicts: int
     ) -> dict[str, Bounds]:
-        """Return bounds of the degrees (n, values) of all outputs attributes; most often they meet.
+        """Return bounds of the degrees (n, values) of all outputs; most often they meet.
 
         Parameters
         ----------
-        degrees : the degrees (n, values) of the inputs attributes
-        upper : known upper bounds of the outputs attributes
+        degrees : the degrees (n, values) of the inputs
+        upper : known upper bounds of the degrees of the outputs
         max_conflicts : the most conflicts of the solver in a sample; when they are spent, bounds
             are what is known then
         """
@@ -90,21 +90,20 @@ class LevelSolver:
 
 
 class _LevelSearch:
-    """The search for the degrees of one search."""
+    """The search for the degrees of one sample."""
 
     def __init__(
         self, owner: LevelSolver, degrees: Mapping[str, FloatArray], max_conflicts: int
     ) -> None:
-        self._owner, self._solver = owner, owner._solver
-        self._literals = owner._literals
+        self._solver, self._literals = owner._solver, owner._literals
         self._remaining = max_conflicts
         self._class_degrees: dict[str, list[float]] = {}
         assumed = {-selector: level for level, selector in owner._selectors.items()}
         always = 1.0  # no world has more, where an attribute has one class
-        for name, inputs in degrees.items():
+        for name, distribution in degrees.items():
             literals = self._literals[name]
             best = np.zeros(len(literals.classes))
-            np.maximum.at(best, literals.of, inputs)
+            np.maximum.at(best, literals.of, distribution)
             self._class_degrees[name] = best.tolist()
             if literals.literals:
                 pairs = zip(literals.literals, best.tolist(), strict=True)
@@ -123,7 +122,7 @@ class _LevelSearch:
         self.upper: dict[str, FloatArray] = {}
 
     def run(self, upper: Mapping[str, FloatArray]) -> None:
-        """Find the degrees of all classes of the outputs attributes, as far as conflicts last."""
+        """Find the degrees of all classes of the outputs, as far as conflicts last."""
         for name, known in upper.items():
             literals = self._literals[name]
             best = np.zeros(len(literals.classes))
@@ -142,10 +141,10 @@ class _LevelSearch:
         """Decide a level of a value: at first the upper bound, then the middle; False if unable."""
         lower, upper = self.lower[name][index], self.upper[name][index]
         start, stop = np.searchsorted(self._levels, [lower, upper], side="right").tolist()
-        level = float(self._levels[stop - 1 if first else (start + stop) // 2])
         if stop <= start:  # no level is left between the bounds
             self.upper[name][index] = lower
             return True
+        level = float(self._levels[stop - 1 if first else (start + stop) // 2])
         literals = self._literals[name].literals
         value = [literals[index]] if literals else []
         n_assumed = int(np.searchsorted(self._assumed_degrees, level))

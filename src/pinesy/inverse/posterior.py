@@ -29,7 +29,7 @@ from pinesy.engine.program import run
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.evidence.rows import Rows
 from pinesy.evidence.targets import Target, named_targets, read_targets
-from pinesy.exact.exact_inference import MAX_CONFLICTS
+from pinesy.exact.exact_inference import MAX_CONFLICTS, MOST_CONFLICTS
 from pinesy.exact.level_solver import LevelSolver
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, as_cascade
@@ -180,7 +180,7 @@ def posterior(
     target_distributions = read_targets(
         targets_by_name, graph.attributes, rows.n, is_batch=rows.is_batch
     )
-    max_conflicts = check_integer(max_conflicts, "max_conflicts", least=0)
+    max_conflicts = check_integer(max_conflicts, "max_conflicts", least=0, most=MOST_CONFLICTS)
     if check_flag(exact, "exact") and not graph.is_forest:
         return _solve(cascade, rows, target_distributions, names, max_conflicts)
     project = _projections if graph.is_forest else _upper_bounds
