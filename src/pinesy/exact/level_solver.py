@@ -25,6 +25,8 @@ from pinesy.exceptions import needing
 
 #: The solver: incremental, with cores and a limit of conflicts.
 SOLVER = "glucose4"
+#: Conflicts after which the next sample begins with a new solver: learned clauses slow it down.
+FRESH_AFTER = 2000
 
 
 class Bounds(NamedTuple):
@@ -53,14 +55,19 @@ class LevelSolver:
         worlds = WorldClauses(units, single, outputs)
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self._literals = worlds.literals
-        self._solver: Any = Solver(name=SOLVER)
-        weakref.finalize(self, self._solver.delete)
         levels = sorted({level for _, level in worlds.clauses if level > 0.0})
         self._selectors = {level: worlds.n_variables + 1 + i for i, level in enumerate(levels)}
-        for clause, level in worlds.clauses:
-            selector = [self._selectors[level]] if level > 0.0 else []
-            self._solver.add_clause([*clause, *selector])
-        self._lock = Lock()
+        self._clauses = [
+            [*clause, self._selectors[level]] if level > 0.0 else clause
+            for clause, level in worlds.clauses
+        ]
+        self._new_solver, self._lock = Solver, Lock()
+        self._start()
+
+    def _start(self) -> None:
+        """Begin with a new solver."""
+        self.solver: Any = self._new_solver(name=SOLVER, bootstrap_with=self._clauses)
+        self._free = weakref.finalize(self, self.solver.delete)
 
     def bounds(
         self, degrees: Mapping[str, FloatArray], upper: Mapping[str, FloatArray], max_conflicts: int
@@ -78,6 +85,9 @@ class LevelSolver:
         with self._lock:
             for row in range(len(next(iter(upper.values())))):
                 check_stop()
+                if self.solver.accum_stats()["conflicts"] > FRESH_AFTER:
+                    self._free()
+                    self._start()
                 search = _LevelSearch(
                     self, {n: degrees[n][row] for n in self.inputs}, max_conflicts
                 )
@@ -95,7 +105,7 @@ class _LevelSearch:
     def __init__(
         self, owner: LevelSolver, degrees: Mapping[str, FloatArray], max_conflicts: int
     ) -> None:
-        self._solver, self._literals = owner._solver, owner._literals
+        self._solver, self._literals = owner.solver, owner._literals
         self._remaining = max_conflicts
         self._class_degrees: dict[str, list[float]] = {}
         assumed = {-selector: level for level, selector in owner._selectors.items()}
