@@ -28,6 +28,7 @@ SECTIONS = {
     "learning": ["learning_speed"],
     "equations": ["equations_speed"],
     "backpropagation": ["backpropagation_speed"],
+    "exact": ["exact_speed"],
     "explanations": ["explanation_speed"],
     "calibration": ["calibration_speed", "monitoring_speed"],
     "induction": ["induction_speed"],

@@ -342,6 +342,39 @@ def guarantees(
     do_guarantees(experiments, **directories, threads=threads, splits=splits, say=typer.echo)
 
 
+FILLINGS_HELP = """The most probable filling of visual Sudoku boards, by a MaxSAT solver.
+
+The network of Addition reads valid boards of test images; rules find the most
+probable valid filling. Prints how many boards are right, read and filled, and
+those that are wrong. --quick is small, with no download.
+
+[bold]Examples[/bold]
+  python -m reproduction fillings
+  python -m reproduction fillings --quick --boards 20
+"""
+
+
+def fillings(
+    boards: Annotated[int, typer.Option(min=1, metavar="N", help="Boards to fill.")] = 1000,
+    run: Annotated[int, typer.Option(min=0, help="The run of the network.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the boards.")] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+) -> None:
+    """Fill the boards, unless there is a record, and print the measures."""
+    with _needed():
+        from pinesy.problems import cache_directory
+        from reproduction.fillings import do_fillings, fillings_text
+        from reproduction.trained_networks import Networks
+    scale = _scale(quick, None)
+    images = scale.images()
+    place = scale.place(work or cache_directory() / "experiments")
+    networks = Networks(place, scale, images, typer.echo)
+    record = do_fillings(scale.place(results), networks, images, run=run, boards=boards, seed=seed)
+    typer.echo(fillings_text(record))
+
+
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
@@ -380,6 +413,7 @@ app = typer.Typer(help=HELP, **SETTINGS)
 for _problem, _title in (("addition", "Addition-k"), ("sudoku", "visual Sudoku")):
     app.command(_problem, cls=Several, help=REPRODUCE_HELP.format(title=_title))(reproduce)
 app.command(help=RSBENCH_HELP)(rsbench)
+app.command(help=FILLINGS_HELP)(fillings)
 app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
 app.command(help=REPORT_HELP)(report)
 

@@ -15,6 +15,7 @@ _NAMES = {
     "pinesy.calibration": "CalibratedRules ConformalTransform PredictionSets calibrate",
     "pinesy.concepts": "Shortcuts check_concepts shortcuts",
     "pinesy.engine.program": "Inference PremiseDegrees Program Trace",
+    "pinesy.exact": "ExactInference",
     "pinesy.exceptions": (
         "CascadeError DataError DegreeError DomainError InconsistentSystemError "
         "LearningError PinesyError RuleSetError RulesTextError ShapeError "
@@ -27,7 +28,7 @@ _NAMES = {
         "Change Explanation Formula Label WhyNot conditions explain margin smallest_change why_not"
     ),
     "pinesy.induction": "induce",
-    "pinesy.inverse": "Backpropagation Posterior backpropagate posterior",
+    "pinesy.inverse": "Backpropagation BestWorld Posterior backpropagate best_world posterior",
     "pinesy.learning": ("Audit LearnedRules LearningResult ParameterEstimate audit evaluate learn"),
     "pinesy.equations": "MaxMinSystem MinMaxSystem minmax_product",
     "pinesy.model": "Combined NeuroSymbolic Predictions load save",

@@ -5,6 +5,7 @@ from pinesy.concepts import Shortcuts, check_concepts, shortcuts
 from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
 from pinesy.equations import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.evidence.targets import Target
+from pinesy.exact import ExactInference
 from pinesy.exceptions import (
     CascadeError,
     DataError,
@@ -40,7 +41,14 @@ from pinesy.explanations import (
     why_not,
 )
 from pinesy.induction import induce
-from pinesy.inverse import Backpropagation, Posterior, backpropagate, posterior
+from pinesy.inverse import (
+    Backpropagation,
+    BestWorld,
+    Posterior,
+    backpropagate,
+    best_world,
+    posterior,
+)
 from pinesy.learning import (
     Audit,
     LearnedRules,
@@ -84,6 +92,7 @@ __all__ = [
     "Attribute",
     "Audit",
     "Backpropagation",
+    "BestWorld",
     "CalibratedRules",
     "Cascade",
     "CascadeError",
@@ -95,6 +104,7 @@ __all__ = [
     "DegreeError",
     "DomainError",
     "EquationSystem",
+    "ExactInference",
     "Explanation",
     "Formula",
     "If",
@@ -144,6 +154,7 @@ __all__ = [
     "at_most",
     "audit",
     "backpropagate",
+    "best_world",
     "calibrate",
     "check_concepts",
     "compare_semantics",

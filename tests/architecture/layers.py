@@ -16,6 +16,7 @@ ROWS = [
     ["evidence"],
     ["engine"],
     ["semantics"],
+    ["exact"],
     ["rulebase"],
     ["samples"],
     ["induction"],

@@ -18,6 +18,7 @@ from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
 from pinesy.engine.program import Program
+from pinesy.exact.exact_inference import MAX_CONFLICTS, ExactInference
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
@@ -48,6 +49,22 @@ SemanticsName = Annotated[
         "or goedel.",
     ),
 ]
+Exact = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Exact degrees where rules interact along several paths (by a solver: "
+        "pip install 'pinesy[exact]').",
+    ),
+]
+MaxConflicts = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help="With --exact, the conflicts of the solver in a sample, at most; then bounds.",
+    ),
+]
 
 
 def infer(
@@ -58,6 +75,8 @@ def infer(
     outputs: options.Outputs = None,
     level: options.Level = None,
     semantics: SemanticsName = "possibilistic",
+    exact: Exact = False,
+    max_conflicts: MaxConflicts = MAX_CONFLICTS,
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
     formulas: options.Formulas = False,
@@ -105,6 +124,10 @@ def infer(
     their probabilities, or those of the most probable explanation with them, or
     degrees of truth. Rules must be certain.
 
+    With --exact degrees are exact where pinesy check says that they may be upper
+    bounds. Where the solver gives up (--max-conflicts), the outcome is
+      unknown        "possibility" has upper bounds, "lower" has lower bounds
+
     [bold]Examples[/bold]
       pinesy infer examples/blood_glucose.rules examples/blood_glucose.jsonl
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
@@ -117,8 +140,12 @@ def infer(
     options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
-    if not meaning.is_compiled:
-        options.refuse_options((level is not None, "--level", "levels are of possibilities"))
+    has_level, is_other = level is not None, not meaning.is_compiled
+    options.refuse_options(
+        (is_other and has_level, "--level", "levels are of possibilities"),
+        (is_other and exact, "--exact", f"the {meaning.name} semantics is exact already"),
+        (has_level and exact, "--exact", "calibrated degrees are those of inference"),
+    )
     if meaning.reads == "probabilities":
         file_options = options.invertible_options(file_options)
     calibrated = None
@@ -128,7 +155,7 @@ def infer(
     program = cascade.compile(output_names)
     inputs = program.inputs if calibrated is None else cascade.inputs
     numbers = count(1)
-    last = _last_columns(meaning, calibrated is not None)
+    last = _last_columns(meaning, calibrated is not None, exact)
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
         """Return the rules that clash, as text, for each contradictory sample."""
@@ -156,6 +183,11 @@ def infer(
         elif calibrated is not None and level is not None:
             sets = calibrated.predict_set(evidence, level, outputs)
             parts = [_possibility_results(sets.possibilities[a.name], {}, sets) for a in outputs]
+        elif exact:
+            exact_results = cascade.infer(
+                evidence, [a.name for a in outputs], exact=True, max_conflicts=max_conflicts
+            )
+            parts = [_exact_results(exact_results, a, clashes, evidence) for a in outputs]
         else:
             inferred = program.infer(evidence)
             results = [inferred[a.name] for a in outputs]
@@ -181,10 +213,12 @@ def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["V
     return (partial(verdicts_on, row) for row in range(len(samples)))
 
 
-def _last_columns(meaning: Semantics, has_sets: bool) -> tuple[str, str]:
+def _last_columns(meaning: Semantics, has_sets: bool, exact: bool) -> tuple[str, str]:
     """Return the titles of the last two columns of a table; the second may be empty."""
     if not meaning.is_compiled:
         return "weight", ""
+    if exact:  # reasons are those of inference
+        return "certain", ""
     return "certain", "set" if has_sets else "because"
 
 
@@ -204,17 +238,19 @@ class OutputResult(NamedTuple):
     title, members : the name of the values that remain, ``"best_values"`` or ``"set"``, and a mask
     degrees_title : ``"possibility"`` or ``"weights"``
     facts : further numbers, by name
+    lower : with exact inference, the lower bounds of degrees that are not known, by text; else None
     """
 
     attribute: Attribute
     texts: list[str]
-    outcome: Outcome
+    outcome: Outcome | Literal["unknown"]
     verdict: str
     title: str
     members: list[bool]
     degrees_title: str
     degrees: list[float]
     facts: dict[str, float | None]
+    lower: dict[str, float] | None = None
 
     @property
     def best(self) -> int | None:
@@ -232,20 +268,27 @@ class OutputResult(NamedTuple):
             self.title: values,
             self.degrees_title: degrees,
         }
-        return content | self.facts
+        bounds = {"lower": self.lower} if self.lower else {}
+        return content | self.facts | bounds
 
     def titles(self) -> list[str]:
         """Return the titles of the columns: best value, facts, and values."""
         name = self.attribute.name
         fact_titles = [f"{name} {fact}" for fact in ("outcome", "verdict", self.title, *self.facts)]
-        return [name, *fact_titles, *(f"{name}={text}" for text in self.texts)]
+        titles = [name, *fact_titles, *(f"{name}={text}" for text in self.texts)]
+        if self.lower is not None:
+            titles += [f"{name} lower={text}" for text in self.texts]
+        return titles
 
     def cells(self) -> list[Any]:
         """Return the cells of the columns of `titles`."""
         best = "" if self.best is None else self.texts[self.best]
         left = "|".join(compress(self.texts, self.members))
         facts = ["" if fact is None else fact for fact in self.facts.values()]
-        return [best, self.outcome, self.verdict, left, *facts, *self.degrees]
+        cells = [best, self.outcome, self.verdict, left, *facts, *self.degrees]
+        if self.lower is not None:
+            cells += [self.lower.get(t, d) for t, d in zip(self.texts, self.degrees, strict=True)]
+        return cells
 
     def line(self) -> tuple[str, ...]:
         """Return the cells of a row of the printed table: answer, certainty or weight, and set."""
@@ -311,6 +354,29 @@ def _possibility_results(
     }
     numbers = ("possibility", pi.degrees)
     return _results(pi.attribute, outcomes, remaining, numbers, facts, clashes)
+
+
+def _exact_results(
+    results: ExactInference,
+    attribute: Attribute,
+    clashes: Callable[[Possibility, FloatArray], dict[int, str]],
+    evidence: FloatArray,
+) -> Iterator[OutputResult]:
+    """Yield the exact possibilities of each sample; bounds where these are not known."""
+    pi, lower = results.upper[attribute.name], results.lower[attribute.name].degrees.tolist()
+    known = results.known[attribute.name].tolist()
+    rows = _possibility_results(pi, clashes(pi, evidence))
+    for result, is_known, row_lower in zip(rows, known, lower, strict=True):
+        if is_known:
+            yield result._replace(lower={})
+        else:
+            yield result._replace(
+                outcome="unknown",
+                verdict="not known: the solver spent its conflicts",
+                members=[False] * len(result.texts),
+                facts=dict.fromkeys(result.facts),
+                lower=dict(zip(result.texts, row_lower, strict=True)),
+            )
 
 
 def _weight_results(worlds: WorldWeights) -> Iterator[OutputResult]:

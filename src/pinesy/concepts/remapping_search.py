@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pinesy._common.validation import BoolArray
-from pinesy.concepts.clauses import exactly_one
 from pinesy.concepts.observed_answers import Indices, ObservedAnswers
+from pinesy.exact.clauses import exactly_one
 from pinesy.exceptions import needing
 
 #: The most partial remappings that are enumerated; a solver searches if there are more.

@@ -256,8 +256,12 @@ class Program:
             probabilities (of any float dtype): they are transformed block by block, without a
             copy. Plain values and each `Possibility` are not transformed.
         """
-        rows = self._form.rows(evidence, transform)
+        rows = self.rows(evidence, transform)
         return self.result(run(self.code, rows), is_batch=rows.is_batch)
+
+    def rows(self, evidence: Evidence, transform: Transform = None) -> Rows:
+        """Return evidence that `infer` takes as rows of columns, without a check of degrees."""
+        return self._form.rows(evidence, transform)
 
     def result(self, out: npt.NDArray[Any], *, is_batch: bool = True) -> Inference:
         """Return the distributions of output columns (columns, n), as returned by `run`."""
@@ -265,7 +269,7 @@ class Program:
 
     def columns(self, evidence: Evidence, transform: Transform = None) -> npt.NDArray[Any]:
         """Return the output columns (columns, n) for evidence that `infer` takes."""
-        return run(self.code, self._form.rows(evidence, transform))
+        return run(self.code, self.rows(evidence, transform))
 
 
 @cached_on_owner

@@ -4,7 +4,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
-from pinesy.concepts.clauses import exactly_one
+from pinesy.exact.clauses import exactly_one
 from pinesy.exceptions import DataError, RuleSetError
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet

@@ -17,12 +17,20 @@ import numpy as np
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.console import check_stop
 from pinesy._common.names import column_slices, name_of
-from pinesy._common.validation import FloatArray, as_list, check_known
+from pinesy._common.validation import (
+    FloatArray,
+    as_list,
+    check_flag,
+    check_integer,
+    check_known,
+)
 from pinesy.engine.code import Code, ColumnCircuit, circuit_code
 from pinesy.engine.program import run
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.evidence.rows import Rows
 from pinesy.evidence.targets import Target, named_targets, read_targets
+from pinesy.exact.exact_inference import MAX_CONFLICTS, MOST_CONFLICTS
+from pinesy.exact.level_solver import LevelSolver
 from pinesy.exceptions import DataError, DegreeError, UnknownAttributeError
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -52,12 +60,14 @@ class Posterior(Mapping[str, Possibility]):
     compatibility : how possible it is that evidence, rules and targets hold together: the largest
         degree of the joint (or an upper bound); 0 is a contradiction, which leaves no distribution:
         all degrees are 0, and `best` is None
-    exact : whether the graph of rules has no loop, so that the above are exact
+    exact : whether the above are exact: the graph of rules has no loop, or a solver found them
+    lower : lower bounds of `joint` where a solver spent its conflicts before `joint` was exact
     """
 
     joint: Mapping[str, Possibility]
     compatibility: Any
     exact: bool
+    lower: Mapping[str, Possibility] | None = None
 
     def __getitem__(self, key: str | Attribute) -> Possibility:
         name = name_of(key)
@@ -117,6 +127,9 @@ def posterior(
     evidence: Evidence,
     targets: Any,
     attributes: Iterable[str | Attribute] | None = None,
+    *,
+    exact: bool = False,
+    max_conflicts: int = MAX_CONFLICTS,
 ) -> Posterior:
     """Return the most possible distributions that fit the targets, given the current inputs.
 
@@ -138,6 +151,10 @@ def posterior(
         distribution; for a batch one value or distribution a sample (see `Target.of`). The target
         of a single output may be given without its name.
     attributes : the attributes of the result, by default the inputs of the cascade
+    exact : whether a solver makes the result exact where there are loops; needs the extra
+        ``exact`` (docs/exactness.md)
+    max_conflicts : the conflicts of the solver in a sample, at most; when they are spent, the
+        result is not `exact`, and has `lower` bounds too
 
     Notes
     -----
@@ -157,29 +174,73 @@ def posterior(
     """
     cascade = as_cascade(rules)
     graph, rows = factor_graph(cascade), evidence_rows(cascade, evidence)
-    names = _check_names(graph, cascade.inputs if attributes is None else attributes)
+    names = check_names(graph.attributes, cascade.inputs if attributes is None else attributes)
     only = cascade.outputs[0] if len(cascade.outputs) == 1 else None
     targets_by_name = named_targets(targets, graph.attributes, only, optional=True)
     target_distributions = read_targets(
         targets_by_name, graph.attributes, rows.n, is_batch=rows.is_batch
     )
+    max_conflicts = check_integer(max_conflicts, "max_conflicts", least=0, most=MOST_CONFLICTS)
+    if check_flag(exact, "exact") and not graph.is_forest:
+        return _solve(cascade, rows, target_distributions, names, max_conflicts)
     project = _projections if graph.is_forest else _upper_bounds
     compatibility, joint = project(graph, rows, target_distributions, names)
-    distributions = {
-        n: Possibility(graph.attributes[n], _sample_or_batch(d, rows)) for n, d in joint.items()
-    }
+    distributions = _distributions(graph, rows, joint)
     return Posterior(distributions, _sample_or_batch(compatibility, rows), graph.is_forest)
 
 
-def _check_names(graph: "FactorGraph", attributes: Iterable[str | Attribute]) -> list[str]:
+def _distributions(
+    graph: "FactorGraph", rows: Rows, joint: Mapping[str, FloatArray]
+) -> dict[str, Possibility]:
+    return {
+        n: Possibility(graph.attributes[n], _sample_or_batch(d, rows)) for n, d in joint.items()
+    }
+
+
+def _solve(
+    cascade: Cascade, rows: Rows, targets: Targets, names: list[str], max_conflicts: int
+) -> Posterior:
+    """Return the posterior of a graph with loops, by a solver that starts from upper bounds."""
+    graph = factor_graph(cascade)
+    outputs = names or [graph.inputs[0].name]  # for the compatibility
+    _, upper = _upper_bounds(graph, rows, targets, outputs)
+    degrees = dict(_columns_by_name(rows.block(0, rows.n), rows.attributes))
+    for name, target in targets.items():
+        known = degrees.get(name)
+        target_degrees = target.distributions
+        degrees[name] = target_degrees if known is None else np.minimum(known, target_degrees)
+    solver = _level_solver(cascade, tuple(degrees), tuple(outputs))
+    bounds = solver.bounds(degrees, upper, max_conflicts)
+    highest = np.min([b.upper.max(axis=1) for b in bounds.values()], axis=0)
+    is_exact = all(np.array_equal(b.lower, b.upper) for b in bounds.values())
+    joint = {n: np.minimum(bounds[n].upper, highest[:, None]) for n in names}
+    lower = None if is_exact else {n: bounds[n].lower for n in names}
+    return Posterior(
+        _distributions(graph, rows, joint),
+        _sample_or_batch(highest, rows),
+        is_exact,
+        None if lower is None else _distributions(graph, rows, lower),
+    )
+
+
+@cached_on_owner
+def _level_solver(
+    cascade: Cascade, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> LevelSolver:
+    return LevelSolver([s.unit for s in cascade.order], inputs, outputs)
+
+
+def check_names(
+    known_attributes: Mapping[str, Attribute], attributes: Iterable[str | Attribute]
+) -> list[str]:
     """Return the names of attributes; raise an error for those that no rule uses."""
     if isinstance(attributes, str | Attribute):
         raise DataError(f"attributes is {attributes!r}; give a list of attributes or names")
     names = []
     for key in as_list(attributes, "attributes"):
         name = name_of(key)
-        check_known(name, graph.attributes, f"attributes: no rule uses {name!r}")
-        known = graph.attributes[name]
+        check_known(name, known_attributes, f"attributes: no rule uses {name!r}")
+        known = known_attributes[name]
         if isinstance(key, Attribute) and key != known:
             raise UnknownAttributeError(f"attributes: the rules use {known!r}, not {key!r}")
         names.append(str(name))

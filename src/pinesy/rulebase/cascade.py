@@ -1,6 +1,7 @@
 """Cascades: rule sets chained by their attributes."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
@@ -13,11 +14,13 @@ from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Inference, Program, Trace
 from pinesy.evidence.evidence_form import Evidence, Transform, evidence_rows
 from pinesy.evidence.targets import named_targets, read_targets
+from pinesy.exact.exact_inference import MAX_CONFLICTS, ExactInference, infer_exact
 from pinesy.exceptions import CascadeError, UnknownAttributeError
-from pinesy.rulebase.cascade_worlds import check_options, infer_cascade
+from pinesy.rulebase.cascade_worlds import check_exact_options, check_options, infer_cascade
 from pinesy.rulebase.check import check
 from pinesy.rulebase.check_report import Report
 from pinesy.rulebase.clashes import check_data
+from pinesy.rulebase.loose_bounds import count_loose_bounds
 from pinesy.rulebase.renaming import expand_indices, rename_sets
 from pinesy.rulebase.rule_set import RuleSet, declaration_order, topological_order
 from pinesy.rules.attributes import Attribute
@@ -225,7 +228,18 @@ class Cascade:
         transform: Transform = None,
         dtype: NumberType = "float64",
         semantics: Literal["possibilistic"] = "possibilistic",
+        exact: Literal[False] = False,
     ) -> Inference: ...
+    @overload
+    def infer(
+        self,
+        evidence: Evidence,
+        outputs: Outputs = None,
+        *,
+        transform: Transform = None,
+        exact: Literal[True],
+        max_conflicts: int = ...,
+    ) -> ExactInference: ...
     @overload
     def infer(
         self, evidence: Evidence, outputs: Outputs = None, *, semantics: Other, largest: int = ...
@@ -238,8 +252,10 @@ class Cascade:
         *,
         transform: Transform = None,
         dtype: NumberType = "float64",
-        semantics: str | Semantics,
+        semantics: str | Semantics = "possibilistic",
         largest: int = ...,
+        exact: bool = False,
+        max_conflicts: int = ...,
     ) -> Any: ...
     def infer(
         self,
@@ -250,7 +266,9 @@ class Cascade:
         dtype: NumberType = "float64",
         semantics: str | Semantics = "possibilistic",
         largest: int = LARGEST,
-    ) -> Inference | WorldInference:
+        exact: bool = False,
+        max_conflicts: int = MAX_CONFLICTS,
+    ) -> Inference | WorldInference | ExactInference:
         """Infer output distributions, by the names of attributes, for one sample or a batch.
 
         Parameters
@@ -264,8 +282,32 @@ class Cascade:
             explanation"`` or ``"goedel"``) returns marginals, for probabilities of the inputs and
             rules without uncertainty; or one that is registered (docs/semantics.md)
         largest : the maximal number of entries of a table in variable elimination
+        exact : whether to return the exact degrees where rules interact along several paths, and
+            inference gives upper bounds; needs the extra ``exact`` (docs/exactness.md)
+        max_conflicts : with `exact`, the conflicts of the solver in a sample, at most; when they
+            are spent, the result has lower and upper bounds
+
+        Examples
+        --------
+        >>> from pinesy import parse
+        >>> rules = parse('''
+        ...     attribute door in {front, side, back}
+        ...     attribute alarm in {on, off}
+        ...     if door in {front, side} then alarm in {on}
+        ...     if door in {side, back} then alarm in {on}
+        ... ''')
+        >>> evidence = {"door": {"front": 1.0, "back": 1.0}}
+        >>> rules.infer(evidence)["alarm"]
+        Possibility(alarm, {on: 1, off: 1}, undecided: no rule decides)
+        >>> rules.infer(evidence, exact=True)["alarm"]
+        Possibility(alarm, {on: 1, off: 0})
         """
         semantics = as_semantics(semantics)
+        if check_flag(exact, "exact"):
+            check_exact_options(semantics, dtype)
+            attributes = self.requested_attributes(outputs)
+            program = self.compile(dict.fromkeys(a.name for a in attributes))
+            return infer_exact(self, program, attributes, evidence, transform, max_conflicts)
         if semantics.is_compiled:
             return self.compile(outputs, dtype=dtype).infer(evidence, transform=transform)
         check_options(semantics, transform, dtype)
@@ -348,8 +390,9 @@ class Cascade:
 
         Parameters
         ----------
-        evidence : samples, as `infer` takes them, to count the outcomes of each output, and to name
-            the rules that clash most often
+        evidence : samples, as `infer` takes them, to count the outcomes of each output, to name the
+            rules that clash most often, and to count how often inferred degrees exceed the exact
+            ones (in the first 1,000 samples, and if the extra ``exact`` is installed)
         targets : the true values (or distributions) of attributes that rules conclude on, to count
             correct results
         lines : the line numbers of the samples, for messages; by default their rows from 0
@@ -372,7 +415,8 @@ class Cascade:
         rows = evidence_rows(self, evidence, program.inputs)
         checked_targets = read_targets(by_output, known, rows.n, is_batch=rows.is_batch)
         results = check_data(self.order, rows, program, tracer, checked_targets, self.rule_number)
-        return report.on(results, lines)
+        bounds = tuple(count_loose_bounds(self, rows, program))
+        return report.on(replace(results, bounds=bounds), lines)
 
     def __getstate__(self) -> dict[str, Any]:
         return state_without_cache(self)

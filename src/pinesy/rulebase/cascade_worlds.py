@@ -85,6 +85,17 @@ def check_options(semantics: Semantics, transform: Transform, dtype: NumberType)
         )
 
 
+def check_exact_options(semantics: Semantics, dtype: NumberType) -> None:
+    """Raise `CascadeError` for options that exact inference does not have."""
+    if not semantics.is_compiled:
+        raise CascadeError(
+            f"exact is for possibilities, and the {semantics.name} semantics is exact already; "
+            "leave it out. Where its tables are too large, best_world finds the most probable world"
+        )
+    if dtype != "float64":
+        raise CascadeError(f"exact inference is in float64; got dtype {dtype!r}, leave it out")
+
+
 @cached_on_owner
 def _worlds(cascade: RuleSets, semantics: Semantics, largest: int) -> Worlds:
     """Return the worlds of a cascade in a semantics."""

@@ -15,6 +15,7 @@ import numpy as np
 from pinesy._common.masks import mask_table, positions
 from pinesy.engine.program import Program
 from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, circuit_of
+from pinesy.exact.exactness import RuleNumber, upper_bounds
 from pinesy.rulebase.cases import (
     MAX_GROUPS,
     CaseGrid,
@@ -27,7 +28,6 @@ from pinesy.rulebase.cases import (
 )
 from pinesy.rulebase.check_report import FIRST_KINDS, Cost, Finding, Report
 from pinesy.rulebase.clashes import RulePairs
-from pinesy.rulebase.exactness import RuleNumber, upper_bounds
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import is_satisfiable
@@ -73,7 +73,7 @@ def check(
     findings += _find_in_cases(rule_sets, first_numbers, inputs, program, _idle_rules(findings))
     findings += [
         Finding("note", "upper bound", name, _bound_message(name, reason))
-        for name, reason in upper_bounds(rule_sets, rule_number)
+        for name, reason in upper_bounds([s.unit for s in rule_sets], rule_number)
     ]
     findings.sort(key=_rank)
     partitions = [s.partition for s in rule_sets]
@@ -110,7 +110,7 @@ def _rank(finding: Finding) -> int:
 def _bound_message(name: str, reason: str) -> str:
     return (
         f"the degrees of {name}, and those inferred from them, may exceed the exact ones (they are "
-        f"upper bounds), as {reason}"
+        f"upper bounds), as {reason}; infer(evidence, exact=True) gives the exact ones"
     )
 
 

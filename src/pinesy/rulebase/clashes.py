@@ -212,6 +212,32 @@ class FrequentClash:
 
 
 @dataclass(frozen=True)
+class BoundCounts:
+    """How often the inferred degrees of an output exceed the exact ones.
+
+    Attributes
+    ----------
+    name : the output
+    samples : the number of samples that were compared, the first ones; 0 without a solver
+    loose : the number of them with some degree above the exact one
+    unknown : the number of them where the solver gave up before it was known
+    """
+
+    name: str
+    samples: int
+    loose: int
+    unknown: int
+
+    def __str__(self) -> str:
+        if not self.samples:
+            cure = "pip install 'pinesy[exact]' to count how often"
+            return f"{self.name}: degrees may exceed the exact ones; {cure}"
+        unknown = f", not known on {self.unknown}" * (self.unknown > 0)
+        counts = f"{self.loose} of {self.samples} samples{unknown}"
+        return f"{self.name}: degrees exceed the exact ones on {counts}"
+
+
+@dataclass(frozen=True)
 class DataCheck:
     """The results of rules on samples.
 
@@ -221,16 +247,17 @@ class DataCheck:
     outputs : the counts of each output
     clashes : the groups of rules on attribute `name` that clash (by their numbers in the rule
         base), the most frequent first
+    bounds : of outputs whose degrees may exceed the exact ones, how often they do
     """
 
     samples: int
     outputs: tuple[OutputCounts, ...]
     clashes: tuple[FrequentClash, ...]
+    bounds: tuple[BoundCounts, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(
-            [f"data: {self.samples} samples", *(f"  {counts}" for counts in self.outputs)]
-        )
+        counts = (f"  {counts}" for counts in (*self.outputs, *self.bounds))
+        return "\n".join([f"data: {self.samples} samples", *counts])
 
 
 def check_data(

@@ -10,13 +10,14 @@ import numpy as np
 from pinesy._common.budgets import RULE_SET, take_steps
 from pinesy._common.caching import cached_on_owner
 from pinesy._common.names import first_names
-from pinesy._common.validation import FloatArray, is_iterable
+from pinesy._common.validation import FloatArray, check_flag, is_iterable
 from pinesy.engine.number_types import NumberType
 from pinesy.engine.program import Program, Trace
 from pinesy.engine.rule_set_kinds import RuleUnit
 from pinesy.evidence.evidence_form import Evidence, Transform, target_degrees
+from pinesy.exact.exact_inference import MAX_CONFLICTS, infer_exact
 from pinesy.exceptions import CascadeError, DegreeError, RuleSetError
-from pinesy.rulebase.cascade_worlds import check_options, infer_units
+from pinesy.rulebase.cascade_worlds import check_exact_options, check_options, infer_units
 from pinesy.rulebase.sample_equations import EquationSystem, MatrixRelation
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import Defined
@@ -127,12 +128,17 @@ class RuleSet:
         return tuple(sets[attribute] for attribute in topological_order(self._formulas, needed))
 
     @property
+    def order(self) -> "tuple[RuleSet, ...]":
+        """The rule sets of formulas, and this one, in the order of inference."""
+        return (*self.definitions, self)
+
+    @property
     def _formulas(self) -> list[Defined]:
         return [a for a in self.inputs if isinstance(a, Defined)]
 
     @cached_on_owner
     def _compiled(self, degrees: bool) -> Program:
-        sets = [*self.definitions, self]
+        sets = self.order
         known = {a.name: a for s in sets for a in s.inputs if not isinstance(a, Defined)}
         return Program([s.unit for s in sets], [self.output], known, degrees=degrees)
 
@@ -148,6 +154,8 @@ class RuleSet:
         transform: Transform = None,
         dtype: NumberType = "float64",
         semantics: Literal["possibilistic"] = "possibilistic",
+        exact: bool = False,
+        max_conflicts: int = ...,
     ) -> Possibility: ...
     @overload
     def infer(
@@ -162,6 +170,8 @@ class RuleSet:
         dtype: NumberType = "float64",
         semantics: str | Semantics,
         largest: int = ...,
+        exact: bool = False,
+        max_conflicts: int = ...,
     ) -> Any: ...
     def infer(
         self,
@@ -171,17 +181,25 @@ class RuleSet:
         dtype: NumberType = "float64",
         semantics: str | Semantics = "possibilistic",
         largest: int = LARGEST,
+        exact: bool = False,
+        max_conflicts: int = MAX_CONFLICTS,
     ) -> Possibility | WorldWeights:
         """Infer the output distribution ``pi*`` for one sample or a batch.
 
         ``pi*(u) = min_j (max(s_j, lambda_j) if u in Q_j else max(r_j, rho_j))`` [eq:pistarbxu].
         See `Program.infer` for the forms of evidence, and probabilities that it transforms, and
-        `Cascade.infer` for other semantics.
+        `Cascade.infer` for other semantics, and for exact degrees.
         """
         semantics = as_semantics(semantics)
+        if check_flag(exact, "exact"):
+            check_exact_options(semantics, dtype)
+            results = infer_exact(
+                self, self.compile(), [self.output], evidence, transform, max_conflicts
+            )
+            return results[self.output.name]
         if not semantics.is_compiled:
             check_options(semantics, transform, dtype)
-            units = [s.unit for s in (*self.definitions, self)]
+            units = [s.unit for s in self.order]
             return infer_units(units, self.output, evidence, semantics, transform, largest)
         program = self.compile(dtype=dtype)
         return program.infer(evidence, transform=transform)[self.output.name]

@@ -248,7 +248,8 @@ class Planner:
             raise CascadeError(
                 f"loops tie {listed} together, and their joint table would have {entries:,} "
                 f"entries; at most {self.largest:,} are allowed: raise largest, ask for other "
-                "outputs, or take the possibilistic semantics"
+                "outputs, take the possibilistic semantics, or find the most probable world with "
+                "best_world"
             )
         slots, n = list(self.slots.pop(name)), self.sizes[name]
         shared = [slot for slot in slots if len(self.scopes[slot].names) > 1]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pinesy._common.validation import check_flag
 from pinesy.evidence.evidence_form import Evidence
 from pinesy.exceptions import DataError
 from pinesy.explanations.decision import Decision
@@ -21,6 +22,8 @@ from pinesy.explanations.smallest_change import Change, ValueChange
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
+from pinesy.rules.outcomes import short_degree, verdict_text
+from pinesy.rules.possibility import Possibility
 from pinesy.transforms.transformation import Transformation, as_transform
 from pinesy.verdicts.exclusion import Exclusion
 from pinesy.verdicts.sentences import MAX_NAMED, Sentences, as_sentence
@@ -38,6 +41,7 @@ def verdict(
     transform: str | Transformation = "antipignistic",
     labels: Labels | None = None,
     guarantee: "Guarantee | None" = None,
+    exact: bool = False,
 ) -> "Verdict":
     """Return the verdict on one sample.
 
@@ -52,6 +56,8 @@ def verdict(
     transform : how the probabilities become possibilities
     labels : for some attributes' names, a `Label` (or just a text) to call them by
     guarantee : what calibration guarantees of this sample
+    exact : whether the answer is that of exact inference; where it differs from inference, the
+        answer has both, and the rest explains the latter unless it decides otherwise
 
     Notes
     -----
@@ -85,8 +91,12 @@ def verdict(
     elif evidence is None:
         raise DataError("a verdict needs a sample: give evidence, probabilities, or both")
     decision = Decision.of(rules, evidence, output)
-    wording = Wording.of(labels, decision.plan.cascade.attributes)
-    return Verdict(decision, wording, guarantee)
+    cascade = decision.plan.cascade
+    wording = Wording.of(labels, cascade.attributes)
+    distribution = None
+    if check_flag(exact, "exact"):
+        distribution = cascade.infer(decision.row, [decision.output], exact=True)[decision.output]
+    return Verdict(decision, wording, guarantee, distribution)
 
 
 def _with_probabilities(
@@ -145,19 +155,51 @@ class Verdict(Sentences):
     Attributes
     ----------
     guarantee : what calibration guarantees, or None
+    exact : the exact distribution, or None if it was not computed
     """
 
     guarantee: Guarantee | None = None
+    exact: Possibility | None = None
+
+    @property
+    def answer(self) -> str:
+        """The answer, or why there is none; the exact one if it was computed."""
+        inferred = super().answer
+        pi = self.exact
+        if pi is None or np.array_equal(pi.degrees, self.distribution.degrees):
+            return inferred
+        names = [self.wording.value(self.attribute, value) for value in pi.best_values]
+        text = verdict_text(pi.outcome, names, None, pi.contradiction)
+        if pi.outcome == "decided":
+            text = f"{names[0]}, certain {short_degree(pi.certainty)}"
+        return f"{text} (exact; each rule alone: {inferred})"
 
     def questions(self) -> dict[str, str]:
-        """Return the sentences by the questions that they answer, without empty ones."""
-        sentences = {
-            "Because": self.because,
-            "What would change it": self.what_would_change_it,
-            "Is it firm": self.how_firm,
-            "Guaranteed": "" if self.guarantee is None else self.guarantee.text,
-        }
+        """Return the sentences by the questions that they answer, without empty ones.
+
+        Where the exact outcome is another, the reason is what all rules exclude together.
+        """
+        if self.exact is not None and self.exact.best_values != self.distribution.best_values:
+            sentences = {"Because": self._together(self.exact)}
+        else:
+            sentences = {
+                "Because": self.because,
+                "What would change it": self.what_would_change_it,
+                "Is it firm": self.how_firm,
+            }
+        if self.guarantee is not None:
+            sentences["Guaranteed"] = self.guarantee.text
         return {question: sentence for question, sentence in sentences.items() if sentence}
+
+    def _together(self, exact: Possibility) -> str:
+        """Return the value that rules exclude most together, compared with each of them alone."""
+        inferred = self.distribution.degrees
+        index = int(np.argmax(inferred - exact.degrees))
+        value = self.wording.value(self.attribute, self.attribute.domain[index])
+        exact_text, inferred_text = (
+            short_degree(float(degrees[index])) for degrees in (exact.degrees, inferred)
+        )
+        return f"all rules together allow {value} at most {exact_text}, each alone {inferred_text}."
 
     def text(self) -> str:
         """Return the answer and one line for each question, as plain text."""

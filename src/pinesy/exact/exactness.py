@@ -22,9 +22,8 @@ import numpy as np
 from pinesy._common.masks import positions
 from pinesy.engine.circuit import Facet, Node
 from pinesy.engine.linker import structures_of
-from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, circuit_of
+from pinesy.engine.rule_set_kinds import COMPILING, RuleSetStructure, RuleUnit, circuit_of
 from pinesy.engine.wide import is_always_normalised
-from pinesy.rulebase.rule_set import RuleSet
 from pinesy.semantics.factors import tied_rules
 
 #: Cells times rules of a rule set, at most; larger ones are not checked.
@@ -58,7 +57,7 @@ class Overlap(NamedTuple):
 RuleNumber = Callable[[str, int], int]
 
 
-def upper_bounds(sets: Sequence[RuleSet], rule_number: RuleNumber) -> Iterator[tuple[str, str]]:
+def upper_bounds(sets: Sequence[RuleUnit], rule_number: RuleNumber) -> Iterator[tuple[str, str]]:
     """Yield the names of attributes whose inferred degrees may exceed the exact ones, and why.
 
     An attribute is exact if neither it nor an attribute that it depends on is yielded, for all
@@ -69,19 +68,17 @@ def upper_bounds(sets: Sequence[RuleSet], rule_number: RuleNumber) -> Iterator[t
     sets : the rule sets of a cascade, in an order of inference
     rule_number : as `Cascade.rule_number`
     """
-    cure = "; posterior(rules, evidence, {}) is exact where its `exact` is true"
-    offered = cure if _is_forest(sets) else ""
     for rule_set in sets:
         name = rule_set.output.name
         parameters = tuple(z for rule in rule_set.rules for z in (rule.s, rule.r))
-        if len(rule_set.partition) * len(rule_set) > LOOK_LIMIT:
+        structure = rule_set.structure(set())
+        if len(structure.partition) * len(rule_set.rules) > LOOK_LIMIT:
             yield (name, "there are too many cells and rules to look at")
-        elif overlap := _rule_set_overlap(rule_set.unit.structure(set()), parameters):
+        elif overlap := _rule_set_overlap(structure, parameters):
             i, j = (rule_number(name, index) for index in overlap.rules)
             attribute = rule_set.inputs[overlap.attribute].name
             which = f"rule {i} uses" if i == j else f"rules {i} and {j} use"
-            reason = f"{which} {attribute!r} along several paths, as if it were several"
-            yield (name, reason + offered)
+            yield (name, f"{which} {attribute!r} along several paths, as if it were several")
     yield from _find_loops(sets)
 
 
@@ -182,20 +179,7 @@ def _is_implied(
 # --- across rule sets -------------------------------------------------------------------------
 
 
-def _is_forest(sets: Sequence[RuleSet]) -> bool:
-    """Return whether the graph of attributes and groups of tied rules has no cycle."""
-    groups: list[list[str]] = []
-    for rule_set in sets:
-        premises = [rule.premise.masks for rule in rule_set.rules]
-        for group in tied_rules(premises):
-            attributes = dict.fromkeys(name for j in group for name in premises[j])
-            groups.append([rule_set.output.name, *attributes])
-    names = {name for group in groups for name in group}
-    # Each group joins as many trees as it has names; with a loop, some are joined already.
-    return sum(len(group) - 1 for group in groups) == len(names) - len(tied_rules(groups))
-
-
-def _find_loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
+def _find_loops(sets: Sequence[RuleUnit]) -> Iterator[tuple[str, str]]:
     """Yield attributes where paths from one attribute meet first, unless subsets are nested."""
     by_output = {s.output.name: s for s in sets}
     names = list(dict.fromkeys([a.name for s in sets for a in s.inputs if a.name not in by_output]))
@@ -221,7 +205,7 @@ def _find_loops(sets: Sequence[RuleSet]) -> Iterator[tuple[str, str]]:
 
 
 def _path(
-    name: str, bit: int, by_output: Mapping[str, RuleSet], sources: Mapping[str, int]
+    name: str, bit: int, by_output: Mapping[str, RuleUnit], sources: Mapping[str, int]
 ) -> list[str]:
     """Return the attributes on a path from the attribute of a bit to `name`."""
     path = [name]
@@ -245,16 +229,17 @@ class FacetsBehind:
     sets : the rule sets, in an order of inference
     """
 
-    def __init__(self, sets: Sequence[RuleSet]) -> None:
+    def __init__(self, sets: Sequence[RuleUnit]) -> None:
         self._sets = {s.output.name: s for s in sets}
         self._kinds: dict[str, RuleSetStructure] | None = None
         self._known: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._looks = 0
 
-    def are_nested(self, rule_set: RuleSet) -> bool:
+    def are_nested(self, rule_set: RuleUnit) -> bool:
         """Return whether the facets of each value of an output are nested; False if unknown."""
-        cells = range(len(rule_set.partition))
-        first = [int(np.argmax(rule_set.partition.cell_of == cell)) for cell in cells]
+        partition = rule_set.structure(set()).partition
+        cells = range(len(partition))
+        first = [int(np.argmax(partition.cell_of == cell)) for cell in cells]
         with COMPILING:
             return all(self._is_chain(rule_set.output.name, 1 << value) for value in first)
 
@@ -284,7 +269,7 @@ class FacetsBehind:
         """Return the structure of the rule set of an attribute."""
         if self._kinds is None:
             inputs = {a.name for s in self._sets.values() for a in s.inputs} - self._sets.keys()
-            self._kinds = structures_of([s.unit for s in self._sets.values()], inputs)
+            self._kinds = structures_of(list(self._sets.values()), inputs)
         return self._kinds[name]
 
     def _input_facets(self, name: str, mask: int) -> frozenset[tuple[str, int]]:
