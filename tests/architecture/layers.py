@@ -24,6 +24,7 @@ ROWS = [
     ["explanations"],
     ["verdicts"],
     ["calibration"],
+    ["guarantees"],
     ["concepts"],
     ["nets"],
     ["model"],

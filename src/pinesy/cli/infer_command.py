@@ -18,6 +18,7 @@ from pinesy.calibration import PredictionSets
 from pinesy.cli import options
 from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
 from pinesy.engine.program import Program
+from pinesy.guarantees import Decisions
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
@@ -40,6 +41,14 @@ InferFormat = Literal["table", "jsonl", "csv"]
 SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv"}
 FORMAT_HELP = "By default by the output file's suffix; else table on a terminal, or jsonl."
 Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
+Decide = Annotated[
+    bool,
+    typer.Option(
+        "--decide",
+        help="Decide the cases of which the model is certain enough to keep its promise, and hand "
+        "over the others (see pinesy calibrate --error).",
+    ),
+]
 SemanticsName = Annotated[
     str,
     typer.Option(
@@ -57,6 +66,7 @@ def infer(
     form: Form = None,
     outputs: options.Outputs = None,
     level: options.Level = None,
+    is_selective: Decide = False,
     semantics: SemanticsName = "possibilistic",
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
@@ -101,6 +111,10 @@ def infer(
     only one in it, and an outcome may be
       novel          no value of some input conforms at the level
 
+    With --decide, for a model of pinesy calibrate --error: an outcome is decided, or
+      handed_over    the certainty is below that from which cases are decided;
+                     "best_values" has the best guess
+
     With --semantics the data are probabilities, and the results weights of values:
     their probabilities, or those of the most probable explanation with them, or
     degrees of truth. Rules must be certain.
@@ -117,6 +131,16 @@ def infer(
     options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
+    selective = None
+    if is_selective:
+        together = "a threshold decides on all its outputs together"
+        options.refuse_options(
+            (level is not None, "--level", "--decide has a promise of its own"),
+            (bool(outputs), "--outputs", together),
+            (not meaning.is_compiled, "--semantics", "certainties are of possibilities"),
+        )
+        selective = options.selective_rules(rules, file_options.transform)
+        outputs = list(selective.outputs)
     if not meaning.is_compiled:
         options.refuse_options((level is not None, "--level", "levels are of possibilities"))
     if meaning.reads == "probabilities":
@@ -126,9 +150,10 @@ def infer(
         calibrated = options.calibrated_rules(rules, file_options.transform, [level])
     output_names = dict.fromkeys(outputs) if outputs else getattr(calibrated, "outputs", None)
     program = cascade.compile(output_names)
-    inputs = program.inputs if calibrated is None else cascade.inputs
+    is_guaranteed = calibrated is not None or selective is not None
+    inputs = cascade.inputs if is_guaranteed else program.inputs
     numbers = count(1)
-    last = _last_columns(meaning, calibrated is not None)
+    last = _last_columns(meaning, "" if selective else "set" if calibrated else "because")
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
         """Return the rules that clash, as text, for each contradictory sample."""
@@ -153,6 +178,9 @@ def infer(
                 by_name = options.input_probabilities(inputs, evidence)
             weighted = cascade.infer(by_name, outputs, semantics=meaning)
             parts = [_weight_results(weighted[a.name]) for a in outputs]
+        elif selective is not None:
+            decisions = selective.decisions(evidence)
+            parts = [_decided_results(decisions, a) for a in outputs]
         elif calibrated is not None and level is not None:
             sets = calibrated.predict_set(evidence, level, outputs)
             parts = [_possibility_results(sets.possibilities[a.name], {}, sets) for a in outputs]
@@ -181,11 +209,9 @@ def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["V
     return (partial(verdicts_on, row) for row in range(len(samples)))
 
 
-def _last_columns(meaning: Semantics, has_sets: bool) -> tuple[str, str]:
+def _last_columns(meaning: Semantics, last: str) -> tuple[str, str]:
     """Return the titles of the last two columns of a table; the second may be empty."""
-    if not meaning.is_compiled:
-        return "weight", ""
-    return "certain", "set" if has_sets else "because"
+    return ("certain", last) if meaning.is_compiled else ("weight", "")
 
 
 def _table(n_outputs: int, last: tuple[str, str], everything: bool) -> TableWriter:
@@ -208,7 +234,7 @@ class OutputResult(NamedTuple):
 
     attribute: Attribute
     texts: list[str]
-    outcome: Outcome
+    outcome: Outcome | Literal["handed_over"]
     verdict: str
     title: str
     members: list[bool]
@@ -311,6 +337,15 @@ def _possibility_results(
     }
     numbers = ("possibility", pi.degrees)
     return _results(pi.attribute, outcomes, remaining, numbers, facts, clashes)
+
+
+def _decided_results(decisions: Decisions, output: Attribute) -> Iterator[OutputResult]:
+    """Yield what is decided of an output, and the best guess where a sample is handed over."""
+    best = decisions.answers.best[output.name]
+    is_best = np.arange(len(output.domain)) == best[:, None]
+    facts = {"certainty": decisions.certainty.tolist()}
+    numbers = ("certainties", np.where(is_best, decisions.certainty[:, None], 0.0))
+    return _results(output, decisions.outcomes, ("best_values", is_best), numbers, facts, {})
 
 
 def _weight_results(worlds: WorldWeights) -> Iterator[OutputResult]:

@@ -12,7 +12,7 @@ file is replaced only once the new one is whole.
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from warnings import warn
@@ -25,6 +25,7 @@ from pinesy._version import __version__
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.calibration_file import calibration_content, read_calibration
 from pinesy.exceptions import DataError, DataWarning, PinesyError, placed
+from pinesy.guarantees.decide import SelectiveRules
 from pinesy.induction.points_cascade import CardCascade, card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.learning.learning_result import LearningResult
@@ -63,6 +64,7 @@ def save(
     | ParameterEstimate
     | LearnedRules
     | CalibratedRules
+    | SelectiveRules
     | NeuroSymbolic
     | HasRules,
     path: str | os.PathLike[str],
@@ -72,10 +74,10 @@ def save(
 
     Parameters
     ----------
-    model : rules, for a ``.rules`` or ``.json`` file; what `learn` or `calibrate` returns or a
-        model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Of
-        a `pinesy.estimators.RuleClassifier` the rules are saved, or after `calibrate` the
-        calibrated rules. A calibration is saved as counts, without the data. The perceptions of a
+    model : rules, for a ``.rules`` or ``.json`` file; what `learn`, `calibrate` or `decide` returns
+        or a model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file.
+        Of a `pinesy.estimators.RuleClassifier` the rules are saved, with what `calibrate` and
+        `decide` added. A calibration is saved as counts, without the data. The perceptions of a
         `NeuroSymbolic` are saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
         `pinesy.nets.NetworkPerception` has; any other must be given again to `load`. Of a search
         for tolerances only the result is saved.
@@ -86,7 +88,9 @@ def save(
     path = as_path(path)
     if isinstance(model, HasRules):
         rules = model.get_rules()
-        model = getattr(model, "calibration_", rules)
+        calibrated = getattr(model, "calibration_", rules)
+        selective: SelectiveRules | None = getattr(model, "selective_", None)
+        model = calibrated if selective is None else replace(selective, model=calibrated)
     if isinstance(model, LearnedRules):
         facts = model.provenance if provenance is None else provenance
         write_json(LearnedRules(model.result, facts), path)
@@ -99,6 +103,12 @@ def save(
         )
     elif isinstance(model, CalibratedRules):
         write_json(model.learned or model.rules, path, model)
+    elif isinstance(model, SelectiveRules):
+        base = model.model
+        if isinstance(base, CalibratedRules):
+            write_json(base.learned or base.rules, path, base, model)
+        else:
+            write_json(base, path, None, model)
     elif isinstance(model, NeuroSymbolic):
         _save_neurosymbolic(model, path)
     elif isinstance(model, Cascade | RuleSet):
@@ -133,8 +143,8 @@ def load(
     Returns
     -------
     model : a `Cascade` for a file of rules, with the score card if they were induced; a
-        `LearnedRules`, with the result of learning and its provenance; a `CalibratedRules`; or a
-        `NeuroSymbolic`
+        `LearnedRules`, with the result of learning and its provenance; a `CalibratedRules`; a
+        `SelectiveRules`, whose `model` is one of these; or a `NeuroSymbolic`
     """
     path = as_path(path)
     if path.suffix == ".zip":
@@ -147,8 +157,8 @@ def load(
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
     if path.suffix == ".rules":
         return with_card(read_rules(path, max_values), read_text(path), str(path))
-    rules, learned, calibrated = _read_json(path, max_values)
-    return calibrated or learned or rules
+    rules, learned, calibrated, selective = _read_json(path, max_values)
+    return selective or calibrated or learned or rules
 
 
 def load_rules(path: str | os.PathLike[str]) -> Cascade:
@@ -189,7 +199,8 @@ def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
     with archived(path) as (directory, content):
         result: LearningResult | ParameterEstimate | None = getattr(model, "result_", None)
         rules = as_cascade(model.rules) if result is None else LearnedRules(result, {})
-        write_json(rules, directory / RULES, getattr(model, "calibration_", None))
+        parts = [getattr(model, name, None) for name in ("calibration_", "selective_")]
+        write_json(rules, directory / RULES, *parts)
         content["transform"] = as_transform(model.transform).name
         content["inputs"] = model.inputs and [str(name_of(a)) for a in model.inputs]
         content["seconds"] = getattr(model, "seconds_", {})
@@ -217,7 +228,7 @@ def _record(directory: Path, index: int, view: View) -> PerceptionRecord:
 def _load_neurosymbolic(path: Path, perception: Any, max_values: int | None) -> NeuroSymbolic:
     with extracted(path) as (manifest, directory):
         records: list[PerceptionRecord] = manifest["perceptions"]
-        rules, learned, calibrated = _read_json(directory / RULES, max_values)
+        rules, learned, calibrated, selective = _read_json(directory / RULES, max_values)
         is_single = perception is not None and not isinstance(perception, Mapping)
         if is_single and len(records) > 1:
             raise DataError(
@@ -242,6 +253,8 @@ def _load_neurosymbolic(path: Path, perception: Any, max_values: int | None) -> 
             model.seconds_ = {str(k): float(v) for k, v in manifest["seconds"].items()}
         if calibrated is not None:
             model.calibration_ = calibrated
+        if selective is not None:
+            model.selective_ = replace(selective, model=rules)
         return model
 
 
@@ -280,8 +293,9 @@ def write_json(
     rules: Cascade | LearnedRules,
     path: Path,
     calibration: CalibratedRules | None = None,
+    selective: SelectiveRules | None = None,
 ) -> None:
-    """Write rules, with what was learned and calibrated, to a ``.json`` file."""
+    """Write rules, with what was learned, calibrated and decided, to a ``.json`` file."""
     if path.suffix != ".json":
         state = "learned" if calibration is None else "calibrated"
         raise DataError(f"{path}: {state} models are saved as .json files, not {path.suffix!r}")
@@ -293,6 +307,8 @@ def write_json(
         content["learning"] = model_content(rules.result, rules.provenance)
     if calibration is not None:
         content["calibration"] = calibration_content(calibration)
+    if selective is not None:
+        content["decisions"] = selective.to_dict()
     try:
         text = json.dumps(content, separators=(",", ":"))
     except (TypeError, ValueError) as error:
@@ -303,8 +319,8 @@ def write_json(
 
 def _read_json(
     path: Path, max_values: int | None = None
-) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None]:
-    """Return the rules of a ``.json`` file, and the learned and calibrated rules or None."""
+) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None, SelectiveRules | None]:
+    """Return the rules of a ``.json`` file, and the learned, calibrated and selective rules."""
     text = read_text(path)
     with placed(str(path)):
         content = read_content(text)
@@ -315,7 +331,11 @@ def _read_json(
         calibrated = _part(
             content, "calibration", lambda part: read_calibration(rules, part, learned)
         )
-        return rules, learned, calibrated
+        base = calibrated or learned or rules
+        selective = _part(
+            content, "decisions", lambda part: SelectiveRules.from_dict(base, part)
+        )
+        return rules, learned, calibrated, selective
 
 
 def _part(content: Mapping[str, Any], key: str, reader: Callable[[Any], Any]) -> Any:
