@@ -50,8 +50,8 @@ def calibrate(
     The samples must not have been used to train the model that gives the evidence. With the true
     values of all inputs as targets, inputs are calibrated; the guarantee extends to the answers
     where the rules hold. With true answers, the answers are calibrated: that guarantee holds for
-    any rules, even wrong ones. docs/guarantees.md compares both. Answers of induced rules are scored
-    by their points before these were rounded (`CalibratedPoints`).
+    any rules, even wrong ones. docs/guarantees.md compares both. Answers of induced rules are
+    scored by their points before these were rounded (`CalibratedPoints`).
 
     Parameters
     ----------

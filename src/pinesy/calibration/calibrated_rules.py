@@ -328,13 +328,15 @@ class CalibratedInputs(CalibratedRules):
 
     def degrees(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
         """Return the calibrated possibilities (n, values of all inputs)."""
-        return self._calibrated_inputs(evidence, weights)[0]
+        return self.degrees_with_conformity(evidence, weights)[0]
 
     def _possibilities(self, evidence: Evidence, weights: Weights) -> Any:
         degrees = self.degrees(evidence, weights=weights)
         return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
-    def _calibrated_inputs(self, evidence: Evidence, weights: Weights) -> tuple[FloatArray, Any]:
+    def degrees_with_conformity(
+        self, evidence: Evidence, weights: Weights = None
+    ) -> tuple[FloatArray, Any]:
         """Return the calibrated possibilities of inputs, and the conformity of each sample."""
         block, is_batch = self._input_degrees(evidence)
         parts, conformity = self.transform.with_conformity(self._split_inputs(block), weights)
@@ -348,7 +350,7 @@ class CalibratedInputs(CalibratedRules):
         self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
     ) -> tuple[Possibilities, Any]:
         """Return what the rules infer from calibrated inputs, and the conformity of each sample."""
-        degrees, conformity = self._calibrated_inputs(evidence, weights)
+        degrees, conformity = self.degrees_with_conformity(evidence, weights)
         program = self.rules.compile(outputs)
         if program.inputs != self.rules.inputs:
             columns = column_slices(self.rules.inputs)

@@ -14,11 +14,11 @@ import typer
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray, printable
-from pinesy.calibration import PredictionSets
+from pinesy.calibration import CalibratedRules, PredictionSets
 from pinesy.cli import options
 from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
 from pinesy.engine.program import Program
-from pinesy.guarantees import Decisions
+from pinesy.guarantees import SelectiveDecisions, SelectiveRules
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
@@ -131,29 +131,19 @@ def infer(
     options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
-    selective = None
-    if is_selective:
-        together = "a threshold decides on all its outputs together"
-        options.refuse_options(
-            (level is not None, "--level", "--decide has a promise of its own"),
-            (bool(outputs), "--outputs", together),
-            (not meaning.is_compiled, "--semantics", "certainties are of possibilities"),
-        )
-        selective = options.selective_rules(rules, file_options.transform)
-        outputs = list(selective.outputs)
-    if not meaning.is_compiled:
-        options.refuse_options((level is not None, "--level", "levels are of possibilities"))
+    _check_guarantees(is_selective, level, outputs, meaning)
+    selective = options.selective_rules(rules, file_options.transform) if is_selective else None
     if meaning.reads == "probabilities":
         file_options = options.invertible_options(file_options)
     calibrated = None
     if level is not None:
         calibrated = options.calibrated_rules(rules, file_options.transform, [level])
-    output_names = dict.fromkeys(outputs) if outputs else getattr(calibrated, "outputs", None)
+    guaranteed = selective or calibrated
+    output_names = dict.fromkeys(outputs) if outputs else getattr(guaranteed, "outputs", None)
     program = cascade.compile(output_names)
-    is_guaranteed = calibrated is not None or selective is not None
-    inputs = cascade.inputs if is_guaranteed else program.inputs
+    inputs = program.inputs if guaranteed is None else cascade.inputs
     numbers = count(1)
-    last = _last_columns(meaning, "" if selective else "set" if calibrated else "because")
+    last = _last_columns(meaning, guaranteed)
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
         """Return the rules that clash, as text, for each contradictory sample."""
@@ -209,9 +199,29 @@ def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["V
     return (partial(verdicts_on, row) for row in range(len(samples)))
 
 
-def _last_columns(meaning: Semantics, last: str) -> tuple[str, str]:
+def _check_guarantees(
+    is_selective: bool, level: float | None, outputs: list[str] | None, meaning: Semantics
+) -> None:
+    """Raise an error for options that --level or --decide exclude."""
+    other = not meaning.is_compiled
+    together = "a threshold decides on all its outputs together"
+    options.refuse_options(
+        (other and level is not None, "--level", "levels are of possibilities"),
+        (is_selective and level is not None, "--level", "--decide has a promise of its own"),
+        (is_selective and bool(outputs), "--outputs", together),
+        (is_selective and other, "--semantics", "certainties are of possibilities"),
+    )
+
+
+def _last_columns(
+    meaning: Semantics, guaranteed: CalibratedRules | SelectiveRules | None
+) -> tuple[str, str]:
     """Return the titles of the last two columns of a table; the second may be empty."""
-    return ("certain", last) if meaning.is_compiled else ("weight", "")
+    if not meaning.is_compiled:
+        return "weight", ""
+    if isinstance(guaranteed, SelectiveRules):
+        return "certain", ""
+    return "certain", "because" if guaranteed is None else "set"
 
 
 def _table(n_outputs: int, last: tuple[str, str], everything: bool) -> TableWriter:
@@ -339,7 +349,7 @@ def _possibility_results(
     return _results(pi.attribute, outcomes, remaining, numbers, facts, clashes)
 
 
-def _decided_results(decisions: Decisions, output: Attribute) -> Iterator[OutputResult]:
+def _decided_results(decisions: SelectiveDecisions, output: Attribute) -> Iterator[OutputResult]:
     """Yield what is decided of an output, and the best guess where a sample is handed over."""
     best = decisions.answers.best[output.name]
     is_best = np.arange(len(output.domain)) == best[:, None]

@@ -33,7 +33,7 @@ from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, DataWarning, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
 from pinesy.guarantees.decide import Costs, decide
-from pinesy.guarantees.decisions import Decisions
+from pinesy.guarantees.decisions import SelectiveDecisions
 from pinesy.induction import CardCascade, CardLine, CardScores, PlainRules, ScoreCard, induce_card
 from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
 from pinesy.learning import Audit, DecisionReport, audit, learn
@@ -162,7 +162,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[mask] for name, column in columns.items()}
-        for attribute in ("card_", "calibration_", "selective_", "_fitted_rows"):  # of an earlier fit
+        for attribute in (
+            "card_",
+            "calibration_",
+            "selective_",
+            "_fitted_rows",
+        ):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[mask], None if weights is None else weights[mask]
@@ -426,7 +431,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TableError(str(error_of_data)) from error_of_data
         return self
 
-    def decisions(self, X: Any) -> Decisions:  # noqa: N803
+    def decisions(self, X: Any) -> SelectiveDecisions:  # noqa: N803
         """Return which rows are decided, and how; the others are handed over."""
         check_is_fitted(self)
         if not hasattr(self, "selective_"):

@@ -14,13 +14,14 @@ from pinesy.evidence.targets import named_targets
 from pinesy.exceptions import DataError, ShapeError
 from pinesy.guarantees.decision_threshold import DecisionThreshold, read_threshold, threshold_of
 from pinesy.guarantees.decisions import (
-    Decisions,
     RankedAnswers,
+    SelectiveDecisions,
     rank_answers,
     rank_classes,
     rank_points,
     wrong_answers,
 )
+from pinesy.guarantees.grouped_rules import GroupedRules
 from pinesy.induction.points_cascade import CardCascade
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules
@@ -30,12 +31,14 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 from pinesy.transforms import as_transform
 
+#: Rules, with what was learned or calibrated.
+Model = Cascade | LearnedRules | CalibratedRules | GroupedRules
 #: Costs of answers: ``costs[true][answer]``, or by pairs ``(true, answer)``, 0 for others.
 Costs = npt.ArrayLike | Mapping[tuple[Hashable, Hashable], float]
 
 
 def decide(
-    rules: Cascade | RuleSet | LearnedRules | LearningResult | ParameterEstimate | CalibratedRules,
+    rules: Model | RuleSet | LearningResult | ParameterEstimate,
     evidence: Evidence,
     targets: Any,
     *,
@@ -85,7 +88,8 @@ def decide(
     """
     if isinstance(rules, LearningResult | ParameterEstimate):
         rules = LearnedRules(rules, {})
-    model = rules if isinstance(rules, LearnedRules | CalibratedRules) else as_cascade(rules)
+    kinds = LearnedRules | CalibratedRules | GroupedRules
+    model = rules if isinstance(rules, kinds) else as_cascade(rules)
     cascade = cascade_of(model)
     outputs = {a.name: a for a in cascade.outputs}
     if isinstance(model, CalibratedAnswers):
@@ -100,8 +104,10 @@ def decide(
     return SelectiveRules(model, threshold, tuple(truth), name)
 
 
-def cascade_of(model: Cascade | LearnedRules | CalibratedRules) -> Cascade:
+def cascade_of(model: Model) -> Cascade:
     """Return the rules of a model."""
+    if isinstance(model, GroupedRules):
+        return model.base.rules
     if isinstance(model, CalibratedRules):
         return model.rules
     return model.cascade if isinstance(model, LearnedRules) else model
@@ -179,7 +185,7 @@ class SelectiveRules:
     transform : of probabilities in the evidence; None for possibilities
     """
 
-    model: Cascade | LearnedRules | CalibratedRules
+    model: Model
     threshold: DecisionThreshold
     outputs: tuple[str, ...]
     transform: str | None = None
@@ -194,10 +200,10 @@ class SelectiveRules:
         """What is promised, as sentences."""
         return self.threshold.promise
 
-    def decisions(self, evidence: Evidence) -> Decisions:
+    def decisions(self, evidence: Evidence) -> SelectiveDecisions:
         """Return which cases are decided, and how; the others are handed over."""
         answers = _ranked_answers(self.rules, evidence, self.outputs, self.transform)
-        return Decisions.of(answers, self.threshold)
+        return SelectiveDecisions.of(answers, self.threshold)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the threshold and what it is of, without the rules, as plain data for JSON."""
@@ -209,9 +215,7 @@ class SelectiveRules:
         }
 
     @classmethod
-    def from_dict(
-        cls, model: Cascade | LearnedRules | CalibratedRules, content: Mapping[str, Any]
-    ) -> "SelectiveRules":
+    def from_dict(cls, model: Model, content: Mapping[str, Any]) -> "SelectiveRules":
         """Return the rules with the threshold of `to_dict`; raise an error for other content."""
         if content["version"] != 1:
             raise DataError('"decisions" is not of version 1, which this pinesy reads')
@@ -243,10 +247,10 @@ class SelectiveClasses:
         """What is promised, as sentences."""
         return self.threshold.promise
 
-    def decisions(self, degrees: npt.ArrayLike) -> Decisions:
+    def decisions(self, degrees: npt.ArrayLike) -> SelectiveDecisions:
         """Return which cases are decided, and how, from degrees ``(n, classes)``."""
         answers = rank_classes(degrees, self.output.domain, self.output.name)
-        return Decisions.of(answers, self.threshold)
+        return SelectiveDecisions.of(answers, self.threshold)
 
     def __repr__(self) -> str:
         return f"SelectiveClasses({self.output.name}; {self.threshold!r})"
@@ -278,12 +282,10 @@ def decide_classes(
     >>> rng = np.random.default_rng(0)
     >>> p = rng.dirichlet([0.3, 0.3, 0.3], 3000)
     >>> truth = (p.cumsum(axis=1) < rng.random((3000, 1))).sum(axis=1)
-    >>> decide_classes(p, truth, error=0.05)
-    SelectiveClasses(answer; DecisionThreshold(decide from certainty 0.916: 19.0% of cases, at most 5% wrong))
+    >>> decide_classes(p, truth, error=0.05).threshold
+    DecisionThreshold(decide from certainty 0.916: 19.0% of cases, at most 5% wrong)
     """
     answers = rank_classes(degrees, classes, name)
     truth = {name: np.asarray(labels).tolist()}
     threshold = _tested_threshold(answers, truth, error, confidence, costs, seed)
     return SelectiveClasses(threshold, answers.attributes[0])
-
-

@@ -341,9 +341,7 @@ class _SequenceTest:
             low, high = high, 2 * high
         while high - low > max(1, high // 1000):
             middle = (low + high) // 2
-            low, high = (
-                (middle, high) if self._bound_at(risk, middle) > error else (low, middle)
-            )
+            low, high = (middle, high) if self._bound_at(risk, middle) > error else (low, middle)
         return float(high)
 
     def _bound_at(self, risk: float, n: int) -> float:

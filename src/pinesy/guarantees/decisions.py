@@ -108,7 +108,7 @@ def margins(degrees: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decisions(Mapping[str, Any]):
+class SelectiveDecisions(Mapping[str, Any]):
     """Cases that are decided, and cases that are handed over.
 
     A mapping from the names of outputs to arrays of values, None where a case is handed over.
@@ -138,7 +138,7 @@ class Decisions(Mapping[str, Any]):
     decided: BoolArray
 
     @classmethod
-    def of(cls, answers: RankedAnswers, threshold: DecisionThreshold) -> "Decisions":
+    def of(cls, answers: RankedAnswers, threshold: DecisionThreshold) -> "SelectiveDecisions":
         """Return the decisions that a threshold makes."""
         return cls(answers, threshold, threshold.decides(answers.certainty))
 
@@ -183,11 +183,9 @@ class Decisions(Mapping[str, Any]):
         """Return the outcome of a case as text."""
         decided, certainty = bool(self.decided[row]), float(self.certainty[row])
         verb = "is" if decided else "may be"
+        values = {a.name: a.domain[self.answers.best[a.name][row]] for a in self.answers.attributes}
         answers = list_text(
-            [
-                f"{format_name(a.name)} {verb} {plain_text(a.domain[self.answers.best[a.name][row]])}"
-                for a in self.answers.attributes
-            ]
+            [f"{format_name(name)} {verb} {plain_text(value)}" for name, value in values.items()]
         )
         if decided:
             return f"decided: {answers}, {certainty_text(certainty)}"
@@ -198,8 +196,8 @@ class Decisions(Mapping[str, Any]):
         return f"handed over: {answers}, {certainty_text(certainty)}; {limit}"
 
     def __repr__(self) -> str:
-        n = len(self.decided)
-        return f"Decisions({int(self.decided.sum())} of {n} cases decided, the others handed over)"
+        counts = f"{int(self.decided.sum())} of {len(self.decided)} cases decided"
+        return f"SelectiveDecisions({counts}, the others handed over)"
 
 
 def wrong_answers(
@@ -216,4 +214,4 @@ def wrong_answers(
         name = answers.attributes[0].name
         return np.asarray(costs[truth[name], answers.best[name]])
     is_wrong = [answers.best[name] != indices for name, indices in truth.items()]
-    return np.any(is_wrong, axis=0).astype(np.float64)
+    return np.asarray(np.any(is_wrong, axis=0), dtype=np.float64)

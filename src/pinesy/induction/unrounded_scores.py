@@ -38,8 +38,8 @@ def _degrees(card: ScoreCard, rows: Rows, block: FloatArray) -> FloatArray:
     totals = _unit(card) * card.totals(points)
     exponentials = np.exp(totals - totals.max(axis=1, keepdims=True))
     softmax = exponentials / exponentials.sum(axis=1, keepdims=True)
-    no_lead = np.zeros(totals.shape)
-    return np.asarray(np.minimum(softmax, card.possibility_of_leads(no_lead, rows.attributes, block)))
+    by_user_rules = card.possibility_of_leads(np.zeros(totals.shape), rows.attributes, block)
+    return np.asarray(np.minimum(softmax, by_user_rules))
 
 
 def _unit(card: ScoreCard) -> float:

@@ -17,7 +17,7 @@ from pinesy.engine.program import Inference
 from pinesy.evidence.targets import Target, rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
 from pinesy.guarantees.decide import Costs, SelectiveRules, decide
-from pinesy.guarantees.decisions import Decisions
+from pinesy.guarantees.decisions import SelectiveDecisions
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
 from pinesy.learning.evaluate import final_values
 from pinesy.learning.learning_arguments import Tolerance, resolve_groups, tolerances_by_set
@@ -437,7 +437,6 @@ class NeuroSymbolic:
         evidence = self.probabilities(samples)
         return calibration.predict_set(evidence, level, outputs, weights=weights)
 
-
     def decide(
         self,
         samples: Any,
@@ -470,7 +469,7 @@ class NeuroSymbolic:
         )
         return self
 
-    def decisions(self, samples: Any) -> Decisions:
+    def decisions(self, samples: Any) -> SelectiveDecisions:
         """Return which samples are decided, and how; the others are handed over."""
         if not hasattr(self, "selective_"):
             raise DataError(

@@ -26,6 +26,7 @@ from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.calibration_file import calibration_content, read_calibration
 from pinesy.exceptions import DataError, DataWarning, PinesyError, placed
 from pinesy.guarantees.decide import SelectiveRules
+from pinesy.guarantees.grouped_rules import GroupedRules
 from pinesy.induction.points_cascade import CardCascade, card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.learning.learning_result import LearningResult
@@ -64,6 +65,7 @@ def save(
     | ParameterEstimate
     | LearnedRules
     | CalibratedRules
+    | GroupedRules
     | SelectiveRules
     | NeuroSymbolic
     | HasRules,
@@ -101,14 +103,8 @@ def save(
             f"{path}: provenance is noted for what learn returns, or for what was loaded from "
             f"such a file; this is a {type(model).__name__}"
         )
-    elif isinstance(model, CalibratedRules):
-        write_json(model.learned or model.rules, path, model)
-    elif isinstance(model, SelectiveRules):
-        base = model.model
-        if isinstance(base, CalibratedRules):
-            write_json(base.learned or base.rules, path, base, model)
-        else:
-            write_json(base, path, None, model)
+    elif isinstance(model, CalibratedRules | GroupedRules | SelectiveRules):
+        _save_guaranteed(model, path)
     elif isinstance(model, NeuroSymbolic):
         _save_neurosymbolic(model, path)
     elif isinstance(model, Cascade | RuleSet):
@@ -126,6 +122,21 @@ def save(
             f"{model!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
             "calibrate returns, a fitted RuleClassifier, or a NeuroSymbolic"
         )
+
+
+def _save_guaranteed(model: CalibratedRules | GroupedRules | SelectiveRules, path: Path) -> None:
+    """Write rules with a calibration, with one for every group, or with a threshold."""
+    base = model.model if isinstance(model, SelectiveRules) else model
+    grouped = base if isinstance(base, GroupedRules) else None
+    calibrated = grouped.base if grouped is not None else base
+    parts: dict[str, Any] = {} if grouped is None else {"groups": grouped.to_dict()}
+    if isinstance(model, SelectiveRules):
+        parts["decisions"] = model.to_dict()
+    if isinstance(calibrated, CalibratedRules):
+        write_json(calibrated.learned or calibrated.rules, path, calibrated, parts)
+    else:
+        assert isinstance(calibrated, Cascade | LearnedRules)
+        write_json(calibrated, path, None, parts)
 
 
 def load(
@@ -199,8 +210,9 @@ def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
     with archived(path) as (directory, content):
         result: LearningResult | ParameterEstimate | None = getattr(model, "result_", None)
         rules = as_cascade(model.rules) if result is None else LearnedRules(result, {})
-        parts = [getattr(model, name, None) for name in ("calibration_", "selective_")]
-        write_json(rules, directory / RULES, *parts)
+        calibrated, selective = (getattr(model, n, None) for n in ("calibration_", "selective_"))
+        parts = {} if selective is None else {"decisions": selective.to_dict()}
+        write_json(rules, directory / RULES, calibrated, parts)
         content["transform"] = as_transform(model.transform).name
         content["inputs"] = model.inputs and [str(name_of(a)) for a in model.inputs]
         content["seconds"] = getattr(model, "seconds_", {})
@@ -251,7 +263,7 @@ def _load_neurosymbolic(path: Path, perception: Any, max_values: int | None) -> 
         if learned is not None and isinstance(learned.result, LearningResult):
             model.rules_, model.result_, model.search_ = rules, learned.result, None
             model.seconds_ = {str(k): float(v) for k, v in manifest["seconds"].items()}
-        if calibrated is not None:
+        if isinstance(calibrated, CalibratedRules):
             model.calibration_ = calibrated
         if selective is not None:
             model.selective_ = replace(selective, model=rules)
@@ -293,9 +305,9 @@ def write_json(
     rules: Cascade | LearnedRules,
     path: Path,
     calibration: CalibratedRules | None = None,
-    selective: SelectiveRules | None = None,
+    parts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write rules, with what was learned, calibrated and decided, to a ``.json`` file."""
+    """Write rules, what was learned and calibrated, and further `parts` to a ``.json`` file."""
     if path.suffix != ".json":
         state = "learned" if calibration is None else "calibrated"
         raise DataError(f"{path}: {state} models are saved as .json files, not {path.suffix!r}")
@@ -307,8 +319,7 @@ def write_json(
         content["learning"] = model_content(rules.result, rules.provenance)
     if calibration is not None:
         content["calibration"] = calibration_content(calibration)
-    if selective is not None:
-        content["decisions"] = selective.to_dict()
+    content |= parts or {}
     try:
         text = json.dumps(content, separators=(",", ":"))
     except (TypeError, ValueError) as error:
@@ -319,7 +330,9 @@ def write_json(
 
 def _read_json(
     path: Path, max_values: int | None = None
-) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None, SelectiveRules | None]:
+) -> tuple[
+    Cascade, LearnedRules | None, CalibratedRules | GroupedRules | None, SelectiveRules | None
+]:
     """Return the rules of a ``.json`` file, and the learned, calibrated and selective rules."""
     text = read_text(path)
     with placed(str(path)):
@@ -331,10 +344,13 @@ def _read_json(
         calibrated = _part(
             content, "calibration", lambda part: read_calibration(rules, part, learned)
         )
+        if calibrated is not None:
+            grouped = _part(
+                content, "groups", lambda part: GroupedRules.from_dict(calibrated, part)
+            )
+            calibrated = grouped or calibrated
         base = calibrated or learned or rules
-        selective = _part(
-            content, "decisions", lambda part: SelectiveRules.from_dict(base, part)
-        )
+        selective = _part(content, "decisions", lambda part: SelectiveRules.from_dict(base, part))
         return rules, learned, calibrated, selective
 
 
