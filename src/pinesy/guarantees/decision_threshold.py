@@ -14,6 +14,7 @@ that begins at fewer would stop at once.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,23 @@ import numpy.typing as npt
 from pinesy._common.reports import ReportTable, TableReport
 from pinesy._common.validation import BoolArray, FloatArray, check_number
 from pinesy.exceptions import DataError, DomainError, ShapeError
-from pinesy.guarantees.risk_bounds import check_share, cost_bound, decisions_needed, error_bound
+from pinesy.guarantees.risk_bounds import (
+    check_share,
+    cost_bound,
+    cost_p_value,
+    decisions_needed,
+    error_bound,
+    error_p_value,
+)
 
 #: Of the calibration samples, one in so many fixes the sequence of thresholds.
 PART = 5
 #: How much more each threshold of the sequence decides.
 STEP = 0.05
+#: The number of samples that would be needed is found up to this factor.
+GROWTH = 1.1
+#: Shares of errors among fewer decisions than this say little about how many samples are needed.
+FEWEST = 30
 #: The promised errors of a curve.
 CURVE = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 #: More samples than this are not counted as a cure.
@@ -288,18 +300,19 @@ class _SequenceTest:
         self.n_certain = int((certainties > 0.0).sum())
         self.cost = np.concatenate([[0.0], np.cumsum(costs[order])])
         self.fixing, self.confidence = np.sort(fixing)[::-1], confidence
+        self.p_value = error_p_value if counts_errors else cost_p_value
         self.bound = error_bound if counts_errors else cost_bound
 
     def last_passing(self, error: float, scale: float) -> TestedThreshold:
         """Return the last threshold that passes before the first that fails."""
         thresholds, decided, costs = self.sequence(error / scale)
-        bounds = self.bound(costs, decided, self.confidence)
-        passed = bounds <= error / scale
+        passed = self.p_value(costs, decided, error / scale) <= 1.0 - self.confidence
         n_passed = len(passed) if passed.all() else int(passed.argmin())
         if not n_passed:
             return TestedThreshold(error, None, self.n, 0, 0.0, 1.0)
         last = n_passed - 1
-        wrong, bound = scale * float(costs[last]), scale * float(bounds[last])
+        wrong = scale * float(costs[last])
+        bound = scale * float(self.bound(costs[last], decided[last], self.confidence))
         threshold = float(thresholds[last])
         return TestedThreshold(error, threshold, self.n, int(decided[last]), wrong, bound)
 
@@ -322,30 +335,19 @@ class _SequenceTest:
         _, decided, costs = self.sequence(error)
         _, more_decided, more_costs = self.sequence(1.0 - 1e-9)  # also stricter thresholds
         decided, costs = np.append(decided, more_decided), np.append(costs, more_costs)
-        needed = decisions_needed(error, self.confidence)
-        candidates = []
-        for n, cost in zip(decided.tolist(), costs.tolist(), strict=True):
-            share = n / self.n if n else 1.0
-            risk = cost / n if n else 0.0
-            if risk < error:
-                candidates.append(self._decisions_for(risk, error, needed) / share)
-        least = min(candidates, default=np.inf) * PART / (PART - 1)
-        return int(np.ceil(least)) if least <= MOST_SAMPLES else None
-
-    def _decisions_for(self, risk: float, error: float, least: int) -> float:
-        """Return the least number of decisions of a risk whose bound is at most the error."""
-        low, high = least - 1, least
-        while self._bound_at(risk, high) > error:
-            if high > MOST_SAMPLES:
-                return np.inf
-            low, high = high, 2 * high
-        while high - low > max(1, high // 1000):
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._bound_at(risk, middle) > error else (low, middle)
-        return float(high)
-
-    def _bound_at(self, risk: float, n: int) -> float:
-        return float(self.bound(np.ceil(risk * n), n, self.confidence))
+        is_telling = decided >= min(FEWEST, self.n_certain)
+        decided, costs = np.maximum(decided[is_telling], 1), costs[is_telling]
+        shares, risks = decided / max(self.n, 1), costs / decided
+        is_low = risks < error
+        least = decisions_needed(error, self.confidence)
+        n_steps = max(1, ceil(log(MOST_SAMPLES / least) / log(GROWTH)))
+        sizes = np.ceil(least * GROWTH ** np.arange(n_steps))[:, None]
+        wrong = np.ceil(risks[is_low] * sizes)
+        p_values = self.p_value(wrong, np.broadcast_to(sizes, wrong.shape), error)
+        passes = p_values <= 1.0 - self.confidence
+        first = np.where(passes.any(axis=0), sizes[passes.argmax(axis=0), 0], np.inf)
+        needed = (first / shares[is_low]).min(initial=np.inf) * PART / (PART - 1)
+        return ceil(needed) if needed <= MOST_SAMPLES else None
 
 
 def read_threshold(content: Any) -> DecisionThreshold:

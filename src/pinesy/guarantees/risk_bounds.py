@@ -41,6 +41,24 @@ def error_bound(wrong: Any, decided: Any, confidence: float) -> FloatArray:
     return bounds
 
 
+def error_p_value(wrong: Any, decided: Any, limit: float) -> FloatArray:
+    """Return the p-value against a share of wrong decisions above `limit`: a binomial tail.
+
+    It is at most ``1 - confidence`` if and only if `error_bound` is at most `limit`.
+    """
+    from scipy.special import bdtr
+
+    return np.asarray(bdtr(np.asarray(wrong, float), np.asarray(decided, np.int64), limit))
+
+
+def cost_p_value(cost: Any, decided: Any, limit: float) -> FloatArray:
+    """Return the p-value against a mean cost above `limit`, as `cost_bound` takes it."""
+    total, n = np.broadcast_arrays(np.asarray(cost, float), np.asarray(decided, float))
+    mean = np.divide(total, n, out=np.ones(total.shape), where=n > 0.0)
+    p_value = _cost_p_value(mean, n, np.full(total.shape, limit))
+    return np.asarray(np.where(n > 0.0, p_value, 1.0))
+
+
 def cost_bound(cost: Any, decided: Any, confidence: float) -> FloatArray:
     """Return the upper Hoeffding-Bentkus bound of the mean of costs in [0, 1].
 
