@@ -31,7 +31,7 @@ def most_failures(probability: float, trials: int, chance: float = 1e-6) -> int:
 
 def mean_risk(risk: Risk, threshold: float) -> float:
     """Return the share of wrong answers among cases of at least a certainty."""
-    return float(risk(GRID[GRID >= threshold]).mean())
+    return float(risk(GRID[threshold <= GRID]).mean())
 
 
 def best_share(risk: Risk, error: float) -> float:

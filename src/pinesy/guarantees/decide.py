@@ -11,7 +11,7 @@ from pinesy._common.validation import FloatArray, check_known
 from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedRules, true_indices
 from pinesy.evidence.evidence_form import Evidence, Transform, evidence_form
 from pinesy.evidence.targets import named_targets
-from pinesy.exceptions import DataError, ShapeError
+from pinesy.exceptions import DataError, DomainError, ShapeError
 from pinesy.guarantees.decision_threshold import DecisionThreshold, read_threshold, threshold_of
 from pinesy.guarantees.decisions import (
     RankedAnswers,
@@ -159,7 +159,8 @@ def cost_matrix(costs: Costs, attributes: Sequence[Attribute]) -> FloatArray:
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise DataError(f"costs has the key {pair!r:.60}; give pairs (true, answer)")
             for value in pair:
-                check_known(value, domain, f"costs: {attributes[0].name!r} has no {value!r:.60}")
+                problem = f"costs: {attributes[0].name!r} has no {value!r:.60}"
+                check_known(value, domain, problem, DomainError)
             matrix[attributes[0].position(pair[0]), attributes[0].position(pair[1])] = cost
     else:
         matrix = np.asarray(costs, dtype=np.float64)

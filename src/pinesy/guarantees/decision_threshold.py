@@ -147,7 +147,7 @@ class DecisionThreshold(TableReport):
                 f"{samples}; more of them would not help, because even the most certain have more "
                 "errors than promised: promise less, or improve the model."
             )
-        return f"{samples}; about {self.needed:,} calibration samples would be needed."
+        return f"{samples}; about {self.needed:,} calibration samples or more would be needed."
 
     # --- forms -----------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ class _SequenceTest:
         """Return thresholds, and on the tested samples the numbers decided and their costs."""
         first = min(1.0, 2.0 * decisions_needed(error, self.confidence) / max(self.n, 1))
         shares = np.arange(first, 1.0, STEP) if len(self.fixing) else np.empty(0)
-        ranks = np.ceil(shares * len(self.fixing)).astype(np.intp) - 1
+        ranks = np.ceil(shares * len(self.fixing)).astype(np.intp).clip(max=len(self.fixing)) - 1
         thresholds = np.append(self.fixing[ranks], 0.0)  # the last decides all but ties
         thresholds = np.unique(thresholds)[::-1]
         decided = np.searchsorted(-self.sorted, -thresholds, side="right")
@@ -347,6 +347,8 @@ class _SequenceTest:
         passes = p_values <= 1.0 - self.confidence
         first = np.where(passes.any(axis=0), sizes[passes.argmax(axis=0), 0], np.inf)
         needed = (first / shares[is_low]).min(initial=np.inf) * PART / (PART - 1)
+        if needed > MOST_SAMPLES and self.n_certain < least:  # too few to say that none helps
+            needed = float(least * PART / (PART - 1))
         return ceil(needed) if needed <= MOST_SAMPLES else None
 
 
