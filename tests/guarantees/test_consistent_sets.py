@@ -59,7 +59,7 @@ def test_sets_are_the_projections_of_the_consistent_tuples(data: st.DataObject) 
     truth = np.array(
         data.draw(st.lists(st.tuples(*[st.integers(0, 3)] * 2), min_size=5, max_size=5))
     )
-    sure = calibrate(adder(), evidence(p[:5]), inputs(truth))
+    sure: Any = calibrate(adder(), evidence(p[:5]), inputs(truth))
     known = data.draw(st.sampled_from([None, {"total": 3}, {"total": 2, "same": True}]))
     level = data.draw(st.sampled_from([0.5, 0.6, 0.8]))
     sets = consistent_sets(sure, {n: d[5] for n, d in evidence(p).items()}, level, known=known)

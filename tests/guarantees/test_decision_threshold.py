@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,7 +186,7 @@ def test_it_is_written_and_read() -> None:
     ],
 )
 def test_promises_outside_0_and_1_are_refused(
-    options: dict[str, float], error: type[DomainError], cure: str
+    options: dict[str, Any], error: type[DomainError], cure: str
 ) -> None:
     with raises_saying(error, cure):
         threshold_of(np.ones(9), np.zeros(9), **options)
