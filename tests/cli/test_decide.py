@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import load
+from pinesy import consistent_sets, load
 from pinesy.guarantees import SelectiveRules
 
 Run = Callable[..., Any]
@@ -95,3 +95,26 @@ def test_bad_promises_are_refused(pinesy: Run, rules: Path, tmp_path: Path) -> N
         assert cure in done.output
     done = pinesy("calibrate", rules, data, "-o", path, "--error", 0.01, *OPTIONS)
     assert "calibration samples or more would be needed" in done.stdout
+
+
+def test_consistent_sets_have_the_inputs(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    digits = rng.integers(4, size=(100, 2))
+    noisy = 3.0 * np.eye(4)[digits] + rng.gamma(0.5, size=(100, 2, 4))
+    pi = noisy / noisy.max(axis=2, keepdims=True)
+    rows = [
+        {"left": p[0], "right": p[1], "true left": d[0], "true right": d[1]}
+        for p, d in zip(pi.tolist(), digits.tolist(), strict=True)
+    ]
+    data, path = tmp_path / "known.jsonl", tmp_path / "m.json"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert pinesy("calibrate", rules, data, "-o", path).exit_code == 0
+    new = tmp_path / "new.jsonl"
+    new.write_text("".join(json.dumps({k: r[k] for k in ("left", "right")}) + "\n" for r in rows))
+    done = pinesy("infer", path, new, "--level", 0.9, "--consistent", "--format", "jsonl")
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    sets = consistent_sets(load(path), {"left": pi[:, 0], "right": pi[:, 1]}, 0.9)
+    for name in ("left", "right", "total"):
+        assert [tuple(result[name]["set"]) for result in results] == sets[name]
+    done = pinesy("infer", path, new, "--consistent")
+    assert "give --level" in " ".join(done.output.replace("│", " ").split())

@@ -9,7 +9,17 @@ import pytest
 from calibration.adders import adder, answers, evidence
 from guarantees.simulated_risks import most_failures
 from messages import raises_saying
-from pinesy import DataError, NeuroSymbolic, PinesyError, ShapeError, calibrate, decide, load, save
+from pinesy import (
+    DataError,
+    NeuroSymbolic,
+    PinesyError,
+    ShapeError,
+    calibrate,
+    consistent_sets,
+    decide,
+    load,
+    save,
+)
 from pinesy.exceptions import DomainError
 from pinesy.guarantees import SelectiveRules, decide_classes, selective_report
 
@@ -85,6 +95,19 @@ def test_a_neurosymbolic_model_decides_and_is_saved(tmp_path: Path) -> None:
     assert np.array_equal(again.decisions(NEW).decided, model.decisions(NEW).decided)
     model.set_params(transform="minimum_specificity")
     assert not hasattr(model, "selective_")
+
+
+def test_a_neurosymbolic_model_has_consistent_sets() -> None:
+    model = NeuroSymbolic(lambda x: x, adder(), inputs=["left", "right"])
+    model.calibrate(P, TRUTH)
+    sets = model.consistent_sets(NEW[:50], 0.9, known={"total": NEW_TRUTH[:50].sum(axis=1)})
+    expected = consistent_sets(
+        calibrate(adder(), evidence(P), {"left": TRUTH[:, 0], "right": TRUTH[:, 1]}),
+        evidence(NEW[:50]),
+        0.9,
+        known={"total": NEW_TRUTH[:50].sum(axis=1)},
+    )
+    assert sets["left"] == expected["left"]
 
 
 def test_classifiers_decide_by_their_probabilities() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, compress, count, islice, repeat
@@ -18,7 +18,7 @@ from pinesy.calibration import CalibratedRules, PredictionSets
 from pinesy.cli import options
 from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
 from pinesy.engine.program import Program
-from pinesy.guarantees import SelectiveDecisions, SelectiveRules
+from pinesy.guarantees import SelectiveDecisions, SelectiveRules, consistent_sets
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
@@ -49,6 +49,14 @@ Decide = Annotated[
         "over the others (see pinesy calibrate --error).",
     ),
 ]
+Consistent = Annotated[
+    bool,
+    typer.Option(
+        "--consistent",
+        help="With --level, of calibrated inputs: sets of inputs too; each value is in a tuple of "
+        "values of the sets that follows the rules.",
+    ),
+]
 SemanticsName = Annotated[
     str,
     typer.Option(
@@ -67,6 +75,7 @@ def infer(
     outputs: options.Outputs = None,
     level: options.Level = None,
     is_selective: Decide = False,
+    is_consistent: Consistent = False,
     semantics: SemanticsName = "possibilistic",
     batch: options.BatchSize = 10_000,
     everything: options.All = False,
@@ -131,7 +140,7 @@ def infer(
     options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
-    _check_guarantees(is_selective, level, outputs, meaning)
+    _check_guarantees(is_selective, is_consistent, level, outputs, meaning)
     selective = options.selective_rules(rules, file_options.transform) if is_selective else None
     if meaning.reads == "probabilities":
         file_options = options.invertible_options(file_options)
@@ -142,6 +151,8 @@ def infer(
     output_names = dict.fromkeys(outputs) if outputs else getattr(guaranteed, "outputs", None)
     program = cascade.compile(output_names)
     inputs = program.inputs if guaranteed is None else cascade.inputs
+    results_of = [*cascade.inputs, *program.outputs] if is_consistent else program.outputs
+    predict_sets = _consistent_sets if is_consistent else CalibratedRules.predict_set
     numbers = count(1)
     last = _last_columns(meaning, guaranteed)
 
@@ -172,8 +183,8 @@ def infer(
             decisions = selective.decisions(evidence)
             parts = [_decided_results(decisions, a) for a in outputs]
         elif calibrated is not None and level is not None:
-            sets = calibrated.predict_set(evidence, level, outputs)
-            parts = [_possibility_results(sets.possibilities[a.name], {}, sets) for a in outputs]
+            sets = predict_sets(calibrated, evidence, level, results_of)
+            parts = [_possibility_results(pi, {}, sets) for pi in sets.possibilities.values()]
         else:
             inferred = program.infer(evidence)
             results = [inferred[a.name] for a in outputs]
@@ -184,7 +195,7 @@ def infer(
 
     options.check_ids(file_options.ids or (), program.outputs)
     batches = file_options.batches(data, cascade, inputs, batch)
-    table = partial(_write_table, _table(len(program.outputs), last, everything))
+    table = partial(_write_table, _table(len(results_of), last, everything))
     write: Writer = table if file_format == "table" else writer_of(f".{file_format}", formulas)
     write_rows(batches, rows, write, data, output)
 
@@ -200,17 +211,28 @@ def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["V
 
 
 def _check_guarantees(
-    is_selective: bool, level: float | None, outputs: list[str] | None, meaning: Semantics
+    is_selective: bool,
+    is_consistent: bool,
+    level: float | None,
+    outputs: list[str] | None,
+    meaning: Semantics,
 ) -> None:
-    """Raise an error for options that --level or --decide exclude."""
+    """Raise an error for options of guarantees that do not go together."""
     other = not meaning.is_compiled
     together = "a threshold decides on all its outputs together"
     options.refuse_options(
         (other and level is not None, "--level", "levels are of possibilities"),
+        (is_consistent and level is None, "--consistent", "sets are of a level: give --level"),
         (is_selective and level is not None, "--level", "--decide has a promise of its own"),
         (is_selective and bool(outputs), "--outputs", together),
         (is_selective and other, "--semantics", "certainties are of possibilities"),
     )
+
+
+def _consistent_sets(
+    calibrated: CalibratedRules, evidence: FloatArray, level: float, attributes: Sequence[Attribute]
+) -> PredictionSets:
+    return consistent_sets(calibrated, evidence, level, attributes=attributes)
 
 
 def _last_columns(

@@ -136,8 +136,8 @@ class DecisionThreshold(TableReport):
         return (
             f"Of the cases that are decided, {risk}, with {confidence} confidence; the others are "
             f"handed over. It rests on {tested.samples:,} tested samples: {tested.decided:,} "
-            f"decided ({tested.share:.1%}), {count}. New cases must be like them, and like them "
-            "not used in training."
+            f"decided ({tested.share:.1%}), {count}. New cases must be exchangeable with these, "
+            "which must not have been used in training."
         )
 
     def _cure(self) -> str:

@@ -16,6 +16,7 @@ from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
 from pinesy.evidence.targets import Target, rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
+from pinesy.guarantees.consistent_sets import ConsistentSets, consistent_sets
 from pinesy.guarantees.decide import Costs, SelectiveRules, decide
 from pinesy.guarantees.decisions import SelectiveDecisions
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
@@ -436,6 +437,22 @@ class NeuroSymbolic:
         calibration = self._calibration
         evidence = self.probabilities(samples)
         return calibration.predict_set(evidence, level, outputs, weights=weights)
+
+    def consistent_sets(
+        self,
+        samples: Any,
+        level: float = 0.95,
+        *,
+        known: Mapping[Any, Any] | None = None,
+        weights: npt.ArrayLike | None = None,
+    ) -> ConsistentSets:
+        """Return sets of inputs and answers; each value is in a tuple that follows the rules.
+
+        The inputs must be calibrated. `known` answers restrict the inputs; see
+        `pinesy.consistent_sets`.
+        """
+        evidence = self.probabilities(samples)
+        return consistent_sets(self._calibration, evidence, level, known=known, weights=weights)
 
     def decide(
         self,
