@@ -4,7 +4,7 @@ A small network reads digits of MNIST; its probabilities of images that it was n
 the population. Each split draws calibration and test samples from it with replacement, so that they
 are exchangeable whatever the number of inputs. Compared are
 
-* ours: inputs calibrated together, with consistent sets (`consistent_sets`); and answers calibrated;
+* ours: inputs calibrated together, with consistent sets (`consistent_sets`); calibrated answers;
 * per-input quantiles, each at the level, or at the level of Bonferroni, and the products of their
   sets filtered by the rules: what is published as COCOCO (arXiv 2605.18202), from its description;
 * split conformal prediction of the final answer: MAPIE (LAC and APS) and crepes; it has no sets of
@@ -288,9 +288,9 @@ def by_crepes(_problem: Problem, known: Drawn, new: Drawn) -> Sets:
 METHODS: Final[Mapping[str, Callable[[Problem, Drawn, Drawn], Sets]]] = {
     "pinesy, consistent sets": consistent,
     "pinesy, calibrated answers": by_answers,
-    "a quantile for each input": lambda _, *samples: by_quantiles(*samples, LEVEL),
-    "the same with Bonferroni": lambda problem, *samples: by_quantiles(
-        *samples, 1.0 - (1.0 - LEVEL) / problem.n_inputs
+    "a quantile for each input": lambda _, known, new: by_quantiles(known, new, LEVEL),
+    "the same with Bonferroni": lambda problem, known, new: by_quantiles(
+        known, new, 1.0 - (1.0 - LEVEL) / problem.n_inputs
     ),
     "inputs and sum apart, Bonferroni": apart,
     "MAPIE LAC on the sum": by_mapie("lac"),

@@ -30,7 +30,7 @@ All on the same probabilities, at {level} %. A small network reads digits of MNI
 {test} that test; figures are means over {splits} splits.
 
 * *All covered*: all true inputs and the true answer are in their sets together.
-* *Consistent*: every value in a set belongs to a tuple of values of the sets that follows the rules.
+* *Consistent*: every value in a set belongs to a tuple of values of sets that follows the rules.
 * *No answer*: the set of the answer is empty.
 * A dash: the method has no sets of inputs.
 
@@ -41,7 +41,7 @@ counts, split conformal prediction by the probabilities of sums (MAPIE's LAC, cr
 smallest sets of many inputs: sets that also hold all inputs are larger. Times are of one core, with
 calibration; rules were compiled before.
 
-`python -m reproduction.conformal_comparison` computes it, `reproduction.conformal_tables` writes it.
+`python -m reproduction.conformal_comparison` computes, `reproduction.conformal_tables` writes it.
 [The proof](../guarantees-proof.md) says why, [this page](../guarantees.md) shows how.
 """
 LONG: Final = """\

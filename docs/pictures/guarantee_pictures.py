@@ -64,7 +64,7 @@ def draw_groups(p: Any, labels: Any, camera: Any, axes: Any) -> None:
         for name, calibrated in zip(covered, (plain, fair), strict=True):
             degrees = calibrated.degrees({"digit": p[new]})  # type: ignore[attr-defined]
             hits = degrees[np.arange(len(new)), labels[new]] > 1.0 - LEVEL + 1e-12
-            covered[name].append(tuple(hits[camera[new] == c].mean() for c in CAMERAS))  # type: ignore[arg-type]
+            covered[name].append(tuple(hits[camera[new] == c].mean() for c in CAMERAS))
     x = np.arange(len(CAMERAS))
     for offset, colour, (name, shares) in zip(
         (-0.2, 0.2), (POSSIBLE, CERTAIN), covered.items(), strict=True
