@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import consistent_sets, load
-from pinesy.guarantees import SelectiveRules
+from pinesy import Attribute, Iff, RuleSet, consistent_sets, load, save
+from pinesy.guarantees import SelectiveRules, calibrate_groups, selective_report
 
 Run = Callable[..., Any]
 OPTIONS = ["--transform", "antipignistic"]
@@ -118,3 +118,40 @@ def test_consistent_sets_have_the_inputs(pinesy: Run, rules: Path, tmp_path: Pat
         assert [tuple(result[name]["set"]) for result in results] == sets[name]
     done = pinesy("infer", path, new, "--consistent")
     assert "give --level" in " ".join(done.output.replace("│", " ").split())
+
+
+def test_decisions_are_evaluated_by_group(pinesy: Run, model: Path, tmp_path: Path) -> None:
+    rows = [
+        json.loads(line) for line in write(tmp_path / "t.jsonl", 300, 3).read_text().splitlines()
+    ]
+    new = tmp_path / "test.jsonl"
+    labelled = [row | {"camera": "old" if i % 3 else "new"} for i, row in enumerate(rows)]
+    new.write_text("".join(json.dumps(row) + "\n" for row in labelled))
+    page = tmp_path / "report.json"
+    arguments = ["--decide", "--level", 0.9, "--group", "camera", *OPTIONS]
+    done = pinesy("evaluate", model, new, "-o", page, *arguments)
+    assert done.exit_code == 0, done.output
+    assert "Promised: at most 5 % of the decided cases are wrong." in done.stdout
+    content = json.loads(page.read_text())
+    evidence = {name: np.array([row[name] for row in rows]) for name in ("left", "right")}
+    decisions = load(model).decisions(evidence)
+    camera = [row["camera"] for row in labelled]
+    report = selective_report(decisions, [row["total"] for row in rows], camera)
+    assert content["decisions"] == report.to_dict()
+    assert [row["group"] for row in content["decisions"]["rows"]] == ["", "new", "old"]
+    assert content["coverage"]["samples"] == 300
+    html = tmp_path / "report.html"
+    assert pinesy("evaluate", model, new, "-o", html, *arguments).exit_code == 0
+    assert "Decisions by group" in html.read_text()
+
+
+def test_groups_are_for_python(pinesy: Run, tmp_path: Path) -> None:
+    sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
+    rules = RuleSet([Iff(sky.isin({"dark"})).then(rain.isin({"yes"}))])
+    p = np.random.default_rng(0).dirichlet([0.5, 0.5], 60)
+    truth = {"sky": np.where(p[:, 0] > 0.5, "dark", "clear")}
+    path, new = tmp_path / "m.json", tmp_path / "new.jsonl"
+    save(calibrate_groups(rules, {"sky": p}, truth, ["a", "b"] * 30), path)
+    new.write_text(json.dumps({"sky": [1.0, 0.2]}) + "\n")
+    assert "groups=" in pinesy("infer", path, new, "--level", 0.8).output
+    assert pinesy("infer", path, new).exit_code == 0

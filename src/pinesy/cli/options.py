@@ -15,7 +15,7 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.exceptions import DataError, DomainError, RulesTextError
-from pinesy.guarantees import SelectiveRules
+from pinesy.guarantees import GroupedRules, SelectiveRules
 from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
@@ -261,8 +261,9 @@ def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
 
 
 def without_threshold(model: Any) -> Any:
-    """Return a model without the threshold from which it decides."""
-    return model.model if isinstance(model, SelectiveRules) else model
+    """Return a model without the threshold from which it decides, and without groups."""
+    model = model.model if isinstance(model, SelectiveRules) else model
+    return model.base if isinstance(model, GroupedRules) else model
 
 
 def selective_rules(path: Path, transform: str) -> SelectiveRules:
@@ -281,7 +282,13 @@ def selective_rules(path: Path, transform: str) -> SelectiveRules:
 
 def calibrated_rules(path: Path, transform: str, levels: list[float]) -> CalibratedRules:
     """Load calibrated rules whose evidence is possibilities, as read from files."""
-    calibrated = without_threshold(load(path)) if path.suffix == ".json" else None
+    calibrated = load(path) if path.suffix == ".json" else None
+    calibrated = calibrated.model if isinstance(calibrated, SelectiveRules) else calibrated
+    if isinstance(calibrated, GroupedRules):
+        raise DataError(
+            f"{path}: was calibrated for every group, which commands do not take; use Python: "
+            f"pinesy.load({path.name!r}).predict_set(evidence, level, groups=...)"
+        )
     if not isinstance(calibrated, CalibratedRules):
         raise DataError(
             f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "

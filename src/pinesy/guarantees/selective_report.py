@@ -103,6 +103,10 @@ class SelectiveReport(TableReport):
     def _records(self) -> list[dict[str, Any]]:
         return [{**asdict(row), "share": row.share} for row in self.rows]
 
+    def html(self) -> str:
+        """Return the report as a part of a page."""
+        return self._repr_html_()
+
     def plot(self, axes: Any = None) -> Any:
         """Draw the decided share of each group, and the wrong ones; return the axes."""
         from pinesy.display.guarantee_plots import plot_decided_groups

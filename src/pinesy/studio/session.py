@@ -14,6 +14,7 @@ from pinesy._common.files import read_text, wrap_read_errors
 from pinesy._common.validation import check_integer
 from pinesy.calibration import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.exceptions import DataError
+from pinesy.guarantees import GroupedRules, SelectiveRules
 from pinesy.learning.model_file import LearnedRules
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.storage import load
@@ -245,6 +246,10 @@ class Session:
 def read_work(path: Path) -> Work:
     """Read rules or a model from a file."""
     content = load(path)
+    if isinstance(content, SelectiveRules):
+        content = content.model
+    if isinstance(content, GroupedRules):
+        content = content.base
     if isinstance(content, NeuroSymbolic):
         rules = getattr(content, "rules_", None) or as_cascade(content.rules)
         work = Work(rules, str(rules), content)
