@@ -1,5 +1,6 @@
 """Rules, networks with rules and classifiers decide what they are certain of; it is saved."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,33 @@ def test_bad_classes_and_samples_are_refused() -> None:
         selective(error=1.5)
     with raises_saying(DataError, "costs are of a single output"):
         selective(costs=np.ones((7, 7)))
+
+
+@pytest.mark.parametrize(
+    ("key", "entry"),
+    [
+        ("version", 2),
+        ("outputs", []),
+        ("outputs", ["nothing"]),
+        ("outputs", [["total"]]),
+        ("transform", "no such"),
+        ("threshold", None),
+        ("threshold", {"error": 0.01}),
+        ("error", "0.01"),
+        ("error", 0.015),
+        ("confidence", 95),
+        ("needed", "many"),
+        ("curve", None),
+        ("curve", []),
+        ("tested", [1, 2]),
+    ],
+)
+def test_forged_files_are_refused(tmp_path: Path, key: str, entry: Any) -> None:
+    path = tmp_path / "m.json"
+    save(selective(), path)
+    content = json.loads(path.read_text())
+    part = content["decisions"]
+    (part if key in part else part["threshold"])[key] = entry
+    path.write_text(json.dumps(content))
+    with raises_saying(PinesyError, "m.json"):
+        load(path)

@@ -1,5 +1,6 @@
 """The guarantee holds in every group, those that overlap too; blanks take the largest set."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,17 @@ def test_groups_that_guarantee_nothing_are_refused() -> None:
     fair = calibrate_groups(adder(), evidence(P), inputs(TRUTH), {"dark": DARK})
     with raises_saying(DataError, "condition 'drak' was never calibrated"):
         fair.predict_set(ROWS, 0.9, groups={"drak": DARK[:50]})
+
+
+@pytest.mark.parametrize(
+    ("key", "entry"),
+    [("version", 2), ("groups", []), ("groups", [["old", None]]), ("groups", 3), ("groups", [[]])],
+)
+def test_forged_groups_are_refused(tmp_path: Path, key: str, entry: Any) -> None:
+    path = tmp_path / "m.json"
+    save(FAIR, path)
+    content = json.loads(path.read_text())
+    content["groups"][key] = entry
+    path.write_text(json.dumps(content))
+    with raises_saying(DataError, "m.json"):
+        load(path)

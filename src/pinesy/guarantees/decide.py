@@ -221,6 +221,8 @@ class SelectiveRules:
         if content["version"] != 1:
             raise DataError('"decisions" is not of version 1, which this pinesy reads')
         outputs, transform = tuple(content["outputs"]), content["transform"]
+        if not outputs:
+            raise DataError('"decisions" has no outputs; the file was changed')
         for name in outputs:
             check_known(name, cascade_of(model).sets, f"no rule concludes on {name!r}")
         name = transform and as_transform(transform).name

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.reports import ReportTable, TableReport
-from pinesy._common.validation import BoolArray, FloatArray, check_number
+from pinesy._common.validation import BoolArray, FloatArray, check_integer, check_number
 from pinesy.exceptions import DataError, DomainError, ShapeError
 from pinesy.guarantees.risk_bounds import (
     check_share,
@@ -357,7 +357,11 @@ def read_threshold(content: Any) -> DecisionThreshold:
     error, confidence = content["error"], check_share(content["confidence"], "confidence")
     max_cost, needed = content["max_cost"], content["needed"]
     check_share(error / (1.0 if max_cost is None else max_cost), "error")
+    if needed is not None:
+        check_integer(needed, '"needed" of a threshold', 1, error=DataError)
     curve = tuple(_read_row(row) for row in _rows(content["curve"]))
+    if error not in [row.error for row in curve]:
+        raise DataError("the curve of a threshold lacks its promise; the file was changed")
     return DecisionThreshold(
         error, confidence, _read_row(content["tested"]), curve, needed, max_cost
     )
