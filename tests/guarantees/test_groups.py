@@ -11,6 +11,7 @@ from calibration.adders import LEVELS, TRIALS, adder, answers, evidence, least_s
 from messages import raises_saying
 from pinesy import DataError, ShapeError, calibrate, load, save
 from pinesy.guarantees import GroupedRules, calibrate_groups
+from pinesy.guarantees.groups import Memberships
 
 #: Calibration samples of each trial, and the level of wrong variants.
 N, LEVEL = 120, 0.9
@@ -219,3 +220,21 @@ def test_forged_groups_are_refused(tmp_path: Path, key: str, entry: Any) -> None
     path.write_text(json.dumps(content))
     with raises_saying(DataError, "m.json"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["1", "2", None, "1"],
+        np.array([1, 2, None, 1], dtype=object),
+        np.array([1.0, 2.0, np.nan, 1.0]),
+        ["1", "2", float("nan"), "1"],
+        np.array(["1", "2", "", "1"]),
+    ],
+    ids=["texts", "objects", "floats", "with NaN", "with an empty text"],
+)
+def test_columns_of_any_type_name_the_same_groups(column: Any) -> None:
+    members = Memberships.of(column, 4)
+    assert members.names == ("1", "2")
+    assert members.certain.tolist() == [[True, False], [False, True], [False, False], [True, False]]
+    assert members.possible[2].all()

@@ -3,7 +3,12 @@
 from pinesy.guarantees.calibrated_tuples import CalibratedTuples, calibrate_tuples
 from pinesy.guarantees.consistent_sets import ConsistentSets, consistent_sets
 from pinesy.guarantees.decide import SelectiveClasses, SelectiveRules, decide, decide_classes
-from pinesy.guarantees.decision_threshold import DecisionThreshold, TestedThreshold, threshold_of
+from pinesy.guarantees.decision_threshold import (
+    DecisionThreshold,
+    TestedThreshold,
+    read_threshold,
+    threshold_of,
+)
 from pinesy.guarantees.decisions import SelectiveDecisions
 from pinesy.guarantees.exclusion_reason import ExclusionReason, Need
 from pinesy.guarantees.grouped_rules import GroupedRules, calibrate_groups
@@ -31,6 +36,7 @@ __all__ = [
     "decide_classes",
     "decisions_needed",
     "error_bound",
+    "read_threshold",
     "selective_report",
     "threshold_of",
 ]

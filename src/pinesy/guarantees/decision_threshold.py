@@ -8,8 +8,8 @@ confidence bound of `k` of `n` is at most the promised error. The last that pass
 The sequence does not depend on the tested samples and, given `n`, `k` is binomial: if the first
 threshold whose risk is above the promise is tested, it passes with probability at most ``1 -
 confidence``. So no correction for the number of thresholds is needed (fixed-sequence testing). The
-sequence begins at the share that holds twice as many samples as could pass without an error: one
-that begins at fewer would stop at once.
+sequence begins at the share that holds twice as many samples as could pass without an error (at
+most half-way from these to all): one that begins at fewer would stop at once.
 """
 
 from collections.abc import Sequence
@@ -318,7 +318,8 @@ class _SequenceTest:
 
     def sequence(self, error: float) -> tuple[FloatArray, npt.NDArray[np.intp], FloatArray]:
         """Return thresholds, and on the tested samples the numbers decided and their costs."""
-        first = min(1.0, 2.0 * decisions_needed(error, self.confidence) / max(self.n, 1))
+        least = decisions_needed(error, self.confidence)
+        first = min(1.0, min(2.0 * least, (least + self.n) / 2.0) / max(self.n, 1))
         shares = np.arange(first, 1.0, STEP) if len(self.fixing) else np.empty(0)
         ranks = np.ceil(shares * len(self.fixing)).astype(np.intp).clip(max=len(self.fixing)) - 1
         thresholds = np.append(self.fixing[ranks], 0.0)  # the last decides all but ties
@@ -346,6 +347,8 @@ class _SequenceTest:
         p_values = self.p_value(wrong, np.broadcast_to(sizes, wrong.shape), error)
         passes = p_values <= 1.0 - self.confidence
         first = np.where(passes.any(axis=0), sizes[passes.argmax(axis=0), 0], np.inf)
+        is_all = shares[is_low] == 1.0  # the sequence of more samples begins at 2 * least
+        first = np.where(is_all, first, np.maximum(first, 2.0 * least))
         needed = (first / shares[is_low]).min(initial=np.inf) * PART / (PART - 1)
         if needed > MOST_SAMPLES and self.n_certain < least:  # too few to say that none helps
             needed = float(least * PART / (PART - 1))

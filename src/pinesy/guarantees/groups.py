@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from pinesy._common.validation import BoolArray, listed, object_array, suggestion
+from pinesy._common.validation import BoolArray, listed, suggestion
 from pinesy.exceptions import DataError, ShapeError
 
 #: The name of the group of all samples.
@@ -37,24 +38,24 @@ class Memberships:
         """Return the groups of `n` samples; of new samples all must be `known` from calibration."""
         if isinstance(groups, Mapping):
             return cls._of_conditions(groups, n, known)
-        column = object_array([_name(entry) for entry in np.asarray(groups, object).ravel()])
-        if np.shape(groups) not in ((n,), ()) or len(column) != n:
+        column, is_blank = _names(groups)
+        if column.shape != (n,):
             raise ShapeError(
                 f"groups has shape {np.shape(groups)}; name the group of each of {n} samples, or "
                 "give a dict of conditions"
             )
-        names = known or tuple(sorted({name for name in column if name is not None}))
+        present = tuple(np.unique(column[~is_blank]).tolist())
+        names = known or present
         if not names:
             raise DataError("groups is blank for every sample; name at least one group")
-        for name in dict.fromkeys(column):
-            if name is not None and name not in names:
+        for name in present:
+            if name not in names:
                 raise DataError(
                     f"group {name!r} was never calibrated{suggestion(name, names)}; calibrated are "
                     f"{listed(list(names))}. Calibrate on samples of it, or leave it blank: a "
                     "blank sample has the largest set of all groups"
                 )
-        certain = column[:, None] == object_array(names)
-        is_blank = np.array([name is None for name in column], dtype=np.bool_)
+        certain = (column[:, None] == np.array(names)) & ~is_blank[:, None]
         return cls(names, certain, certain | is_blank[:, None], False)
 
     @classmethod
@@ -77,11 +78,22 @@ class Memberships:
         return cls(names, certain, possible, True)
 
 
-def _name(entry: object) -> str | None:
-    """Return the name of a group; None for a blank: None, NaN and an empty text."""
-    if entry is None or entry != entry or (isinstance(entry, str) and not entry.strip()):
-        return None
-    return str(entry)
+def _names(groups: Any) -> tuple[npt.NDArray[np.str_], BoolArray]:
+    """Return names of groups as text, and which are blank: None, NaN and empty texts."""
+    entries = groups if isinstance(groups, np.ndarray) else np.asarray(groups, dtype=object)
+    entries = np.atleast_1d(entries)
+    if entries.dtype.kind == "f" and (np.isnan(entries) | (entries == np.rint(entries))).all():
+        whole = np.nan_to_num(entries).astype(np.int64).astype(object)
+        entries = np.asarray(np.where(np.isnan(entries), np.array(None), whole))  # 2.0 is 2
+    entries = entries.astype(object)
+    is_blank = _is_missing(entries)
+    names = np.where(is_blank, "", entries).astype(str)
+    return names, is_blank | (np.char.strip(names) == "")
+
+
+def _is_missing(entries: npt.NDArray[Any]) -> BoolArray:
+    """Return which objects are None or NaN, which does not equal itself."""
+    return np.asarray((entries == None) | (entries != entries), dtype=np.bool_)  # noqa: E711
 
 
 def _condition(content: Any, name: str, n: int) -> tuple[BoolArray, BoolArray]:
@@ -89,10 +101,10 @@ def _condition(content: Any, name: str, n: int) -> tuple[BoolArray, BoolArray]:
     entries = np.atleast_1d(np.asarray(content, dtype=object))
     if entries.shape != (n,):
         raise ShapeError(f"condition {name!r} has shape {entries.shape}; give one of {n} samples")
-    is_blank = np.array([_name(entry) is None for entry in entries], dtype=np.bool_)
-    values = np.where(is_blank, False, entries)
-    wrong = [entry for entry in values.tolist() if entry not in (True, False)]
-    if wrong:
-        raise DataError(f"condition {name!r} has {wrong[0]!r:.60}; it holds (True) or not (False)")
-    holds = values.astype(np.bool_)
+    is_blank = _is_missing(entries)
+    holds = np.asarray(entries == True, dtype=np.bool_)  # noqa: E712
+    wrong = ~(holds | is_blank | np.asarray(entries == False, dtype=np.bool_))  # noqa: E712
+    if wrong.any():
+        entry = entries[int(wrong.argmax())]
+        raise DataError(f"condition {name!r} has {entry!r:.60}; it holds (True) or not (False)")
     return holds, holds | is_blank
