@@ -83,8 +83,8 @@ def _names(groups: Any) -> tuple[npt.NDArray[np.str_], BoolArray]:
     entries = groups if isinstance(groups, np.ndarray) else np.asarray(groups, dtype=object)
     entries = np.atleast_1d(entries)
     if entries.dtype.kind == "f" and (np.isnan(entries) | (entries == np.rint(entries))).all():
-        whole = np.nan_to_num(entries).astype(np.int64).astype(object)
-        entries = np.asarray(np.where(np.isnan(entries), np.array(None), whole))  # 2.0 is 2
+        integers = np.nan_to_num(entries).astype(np.int64).astype(object)
+        entries = np.asarray(np.where(np.isnan(entries), np.array(None), integers))  # 2.0 is 2
     entries = entries.astype(object)
     is_blank = _is_missing(entries)
     names = np.where(is_blank, "", entries).astype(str)

@@ -1,6 +1,7 @@
 """The Ask view: a sample, the verdict on it, every value, and the reason chain."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -181,6 +182,10 @@ def _verdict(
         guarantee = Guarantee(level, attribute.domain, str(error))
     else:
         guarantee = Guarantee.of(level, sets[name], attribute, result.wording)
+        if work.selective is not None and name in work.selective.outputs:
+            decisions = replace(work.selective, transform=None).decisions(evidence)
+            text = f"{guarantee.text} This case is {decisions.text(0)}."
+            guarantee = replace(guarantee, text=text)
     return Verdict(result.decision, result.wording, guarantee)
 
 
