@@ -45,8 +45,9 @@ CALIBRATION: Final = 500
 TEST: Final = 500
 #: Products of sets of more tuples than this are not listed.
 MOST_TUPLES: Final = 1_000_000
-#: Promised error, confidence, samples of each calibration, and calibrations.
-ERROR, CONFIDENCE, SELECTIVE_SAMPLES, CALIBRATIONS = 0.02, 0.95, 2500, 1000
+#: Promised errors, confidence, samples of each calibration, and calibrations.
+ERRORS: Final = (0.01, 0.02)
+CONFIDENCE, SELECTIVE_SAMPLES, CALIBRATIONS = 0.95, 2500, 1000
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
@@ -358,7 +359,9 @@ def long_sums(k: int, population: Population, splits: int) -> dict[str, float | 
     return means(rows)
 
 
-def selective(population: Population, calibrations: int = CALIBRATIONS) -> dict[str, Any]:
+def selective(
+    population: Population, error: float, calibrations: int = CALIBRATIONS
+) -> dict[str, Any]:
     """Return how often decisions on sums of two break the promise, and how many are made.
 
     The true risk of a threshold is that of a million pairs.
@@ -371,15 +374,18 @@ def selective(population: Population, calibrations: int = CALIBRATIONS) -> dict[
     for seed in range(calibrations):
         rng = np.random.default_rng([seed, SELECTIVE_SAMPLES])
         sample = _ranked(population.draw(None, (SELECTIVE_SAMPLES, 2), rng))
-        chosen = threshold_of(*sample, error=ERROR, confidence=CONFIDENCE, seed=seed).threshold
-        for name, threshold in (("pinesy", chosen), ("by the observed error", _observed(*sample))):
+        chosen = threshold_of(*sample, error=error, confidence=CONFIDENCE, seed=seed).threshold
+        for name, threshold in (
+            ("pinesy", chosen),
+            ("by the observed error", _observed(*sample, error)),
+        ):
             n = 0
             if threshold is not None:
                 n = int(np.searchsorted(-certainty, -threshold, side="right"))
-            records[name].append((bool(n and risk[n - 1] > ERROR), n / len(order)))
-    best = np.flatnonzero(risk <= ERROR)
+            records[name].append((bool(n and risk[n - 1] > error), n / len(order)))
+    best = np.flatnonzero(risk <= error)
     return {
-        "error": ERROR,
+        "error": error,
         "confidence": CONFIDENCE,
         "samples": SELECTIVE_SAMPLES,
         "calibrations": calibrations,
@@ -404,11 +410,11 @@ def _ranked(sample: Drawn) -> tuple[FloatArray, FloatArray]:
     return certainty, wrong.astype(np.float64)
 
 
-def _observed(certainty: FloatArray, wrong: FloatArray) -> float | None:
+def _observed(certainty: FloatArray, wrong: FloatArray, error: float) -> float | None:
     """Return the threshold of the largest share whose observed error is at most the promise."""
     order = np.argsort(-certainty)
     observed = np.cumsum(wrong[order]) / np.arange(1, len(order) + 1)
-    passing = np.flatnonzero(observed <= ERROR)
+    passing = np.flatnonzero(observed <= error)
     return float(certainty[order[passing[-1]]]) if len(passing) else None
 
 
@@ -443,7 +449,7 @@ def run_comparison(
             "images": len(population.labels),
             "problems": {p.name: compare(p, population, splits) for p in PROBLEMS},
             "long": {f"Addition-{k}": long_sums(k, population, long_splits) for k in (15, 100)},
-            "selective": selective(population),
+            "selective": [selective(population, error) for error in ERRORS],
         }
 
 

@@ -5,7 +5,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,10 +55,10 @@ methods that list them have no answer. The size of the answer is that of a digit
 DECISIONS: Final = """\
 ## Decisions
 
-{calibrations:,} calibrations of {samples:,} samples; promised: at most {error:g} % of the decided
-sums of two are wrong, with {confidence:g} % confidence, so that at most {allowed} calibrations may
-break it. The best threshold, which nobody knows, decides {best:.1f} %. *By the observed error*: the
-largest share whose observed error is at most the promise.
+{calibrations:,} calibrations of {samples:,} samples, on sums of two; promised with {confidence:g} %
+confidence, so that at most {allowed} calibrations may break the promise. The best threshold is one
+that nobody knows. *By the observed error*: the largest share whose observed error is at most the
+promise. At 1 % so many samples are few: a sure promise decides about a quarter of what is possible.
 
 """
 
@@ -92,20 +92,24 @@ def _cell(number: float | None, form: str, factor: float) -> str:
     return "-" if number is None else form.format(factor * number)
 
 
-def _selective(record: Mapping[str, Any]) -> str:
+def _selective(records: Sequence[Mapping[str, Any]]) -> str:
+    first = records[0]
     text = DECISIONS.format(
-        calibrations=record["calibrations"],
-        samples=record["samples"],
-        error=100 * record["error"],
-        confidence=100 * record["confidence"],
-        allowed=round((1 - record["confidence"]) * record["calibrations"]),
-        best=100 * record["best share"],
+        calibrations=first["calibrations"],
+        samples=first["samples"],
+        confidence=100 * first["confidence"],
+        allowed=round((1 - first["confidence"]) * first["calibrations"]),
     )
-    lines = ["| threshold | promise broken | decided, mean, % |", "| --- | ---: | ---: |"]
-    for name in ("pinesy", "by the observed error"):
-        figures = record[name]
-        share = f"{100 * figures['mean share decided']:.1f}"
-        lines.append(f"| {name} | {figures['violations']} | {share} |")
+    lines = [
+        "| promised, % | threshold | promise broken | decided, mean, % | the best decides, % |",
+        "| ---: | --- | ---: | ---: | ---: |",
+    ]
+    for record in records:
+        for name in ("pinesy", "by the observed error"):
+            figures, best = record[name], f"{100 * record['best share']:.1f}"
+            share = f"{100 * figures['mean share decided']:.1f}"
+            cells = [f"{100 * record['error']:g}", name, str(figures["violations"]), share, best]
+            lines.append(f"| {' | '.join(cells)} |")
     return text + "\n".join(lines) + "\n"
 
 
