@@ -66,7 +66,7 @@ def test_sets_are_consistent_if_all_their_values_are_in_tuples() -> None:
         expected.append(of_sum and of_inputs)
     assert consistent_rows(INPUTS, sums).tolist() == expected
     filtered = reachable_sums(INPUTS)
-    has_tuples = INPUTS.any(axis=2).all(axis=1)
+    has_tuples = np.all(INPUTS.any(axis=2), axis=1)
     assert np.all(consistent_rows(INPUTS, filtered)[has_tuples])
 
 
