@@ -73,13 +73,23 @@ def sum_sets(
     sums : the true sums of those for calibration
     levels : for which there are enough of these
     """
+    return sum_classes_sets(sum_probabilities(known), sum_probabilities(new), sums, levels)
+
+
+def sum_classes_sets(
+    known: FloatArray,
+    new: FloatArray,
+    classes: Columns,
+    levels: Sequence[float],
+    score: str = "lac",
+) -> list[npt.NDArray[np.bool_]]:
+    """Return for each level the sets of classes, by probabilities and a score of MAPIE."""
     from mapie.classification import SplitConformalClassifier
 
-    p, q = sum_probabilities(known), sum_probabilities(new)
     method: Any = SplitConformalClassifier(
-        _Given(p.shape[1]), confidence_level=list(levels), conformity_score="lac", prefit=True
+        _Given(known.shape[1]), confidence_level=list(levels), conformity_score=score, prefit=True
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sets = method.conformalize(p, sums).predict_set(q)[1]
+        sets = method.conformalize(known, classes).predict_set(new)[1]
     return [np.asarray(sets[:, :, i], dtype=bool) for i in range(len(levels))]

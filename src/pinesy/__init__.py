@@ -27,6 +27,7 @@ _NAMES = {
     "pinesy.explanations": (
         "Change Explanation Formula Label WhyNot conditions explain margin smallest_change why_not"
     ),
+    "pinesy.guarantees": "SelectiveRules consistent_sets decide",
     "pinesy.induction": "induce",
     "pinesy.inverse": "Backpropagation BestWorld Posterior backpropagate best_world posterior",
     "pinesy.learning": ("Audit LearnedRules LearningResult ParameterEstimate audit evaluate learn"),

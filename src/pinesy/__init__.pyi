@@ -40,6 +40,7 @@ from pinesy.explanations import (
     smallest_change,
     why_not,
 )
+from pinesy.guarantees import SelectiveRules, consistent_sets, decide
 from pinesy.induction import induce
 from pinesy.inverse import (
     Backpropagation,
@@ -135,6 +136,7 @@ __all__ = [
     "RuleSet",
     "RuleSetError",
     "RulesTextError",
+    "SelectiveRules",
     "ShapeError",
     "Shortcuts",
     "Target",
@@ -159,7 +161,9 @@ __all__ = [
     "check_concepts",
     "compare_semantics",
     "conditions",
+    "consistent_sets",
     "count_of",
+    "decide",
     "evaluate",
     "exactly",
     "explain",

@@ -25,6 +25,7 @@ ROWS = [
     ["explanations"],
     ["verdicts"],
     ["calibration"],
+    ["guarantees"],
     ["concepts"],
     ["nets"],
     ["model"],

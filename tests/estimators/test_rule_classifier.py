@@ -342,7 +342,7 @@ def test_it_is_saved_and_exported(model: RuleClassifier, tmp_path: Path) -> None
     evidence = TABLE[80:90]
     assert read.predict_set(evidence, 0.8)["target"] == sure.predict_set(evidence, 0.8)["target"]
     assert to_onnx(sure) == to_onnx(sure.rules_)
-    with raises_saying(CascadeError, "this CalibratedAnswers has them as .rules"):
+    with raises_saying(CascadeError, "this CalibratedPoints has them as .rules"):
         to_onnx(read)  # type: ignore[arg-type]
     with pytest.raises(NotFittedError):
         save(RuleClassifier(), tmp_path / "none.rules")

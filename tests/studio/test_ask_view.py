@@ -1,6 +1,7 @@
 """What the Ask view is told: the same as Python tells, and a clear word where it cannot be."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,22 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from browser import SAILING
-from pinesy import NeuroSymbolic, parse
+from pinesy import (
+    Attribute,
+    NeuroSymbolic,
+    antipignistic,
+    calibrate,
+    decide,
+    function,
+    joint,
+    parse,
+    save,
+)
 from pinesy.problems import addition
 from pinesy.studio import Session
 from pinesy.studio.digit_image import as_digit
 from pinesy.studio.reason_chain import reason_chain
-from pinesy.studio.session import Work
+from pinesy.studio.session import Work, read_work
 from pinesy.verdicts import verdict
 from studio.conftest import client_of
 from studio.ink_by_columns import by_columns
@@ -207,3 +218,25 @@ def test_digits_are_scaled_and_centred_by_mass(
     mass = seen / seen.sum()
     centre = (mass.sum(axis=1) @ (np.arange(28) + 0.5), mass.sum(axis=0) @ (np.arange(28) + 0.5))
     assert np.abs(np.array(centre) - 14).max() <= 0.5 + 1e-9
+
+
+def test_the_guaranteed_line_says_if_a_case_is_decided(tmp_path: Path) -> None:
+    left, right = Attribute("left", range(4)), Attribute("right", range(4))
+    rules = function("total", joint("pair", left, right), "left + right")
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.full(4, 0.05), (1000, 2))
+    digits = (p.cumsum(axis=2) < rng.random((1000, 2, 1))).sum(axis=2)
+    pi = antipignistic(p)
+    evidence, totals = {"left": pi[:, 0], "right": pi[:, 1]}, digits.sum(axis=1)
+    sure = calibrate(rules, evidence, {"total": totals})
+    save(decide(sure, evidence, totals, error=0.05), tmp_path / "m.json")
+    work = read_work(tmp_path / "m.json")
+    assert work.selective is not None
+    assert work.calibrated is not None
+    client = client_of(Session(work))
+    decided, unsure = [0.0, 0.0, 1.0, 0.0], [1.0, 0.99, 0.0, 0.0]
+    for degrees, words in ((decided, "This case is decided: total is 4"), (unsure, "handed over")):
+        inputs = {"left": {"degrees": degrees}, "right": {"degrees": decided}}
+        sample = {"row": None, "inputs": inputs}
+        answer = ask(client, "answer", sample=sample, attribute="total", level=0.9)
+        assert words in answer["verdict"]["guarantee"]["text"]

@@ -1,6 +1,7 @@
 """Answers with a guarantee: possibilities that are calibrated on data."""
 
 from pinesy.calibration.calibrate import calibrate
+from pinesy.calibration.calibrated_points import CalibratedPoints
 from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.calibration.conformal_martingale import ConformalMartingale, DriftStatus
 from pinesy.calibration.conformal_transform import ConformalTransform
@@ -13,6 +14,7 @@ from pinesy.calibration.score_counts import ScoreCounts, samples_needed
 __all__ = [
     "CalibratedAnswers",
     "CalibratedInputs",
+    "CalibratedPoints",
     "CalibratedRules",
     "ConformalMartingale",
     "ConformalTransform",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pinesy._common.names import by_name
 from pinesy._common.validation import check_number
+from pinesy.calibration.calibrated_points import CalibratedPoints
 from pinesy.calibration.calibrated_rules import (
     CalibratedAnswers,
     CalibratedInputs,
@@ -22,6 +23,7 @@ from pinesy.calibration.calibrated_rules import (
 from pinesy.calibration.conformal_transform import ConformalTransform, Unit
 from pinesy.evidence.evidence_form import Evidence, Transform
 from pinesy.exceptions import DataError
+from pinesy.induction.points_cascade import card_of
 from pinesy.learning.learning_result import LearningResult
 from pinesy.learning.model_file import LearnedRules
 from pinesy.learning.parameter_estimates import ParameterEstimate
@@ -48,7 +50,8 @@ def calibrate(
     The samples must not have been used to train the model that gives the evidence. With the true
     values of all inputs as targets, inputs are calibrated; the guarantee extends to the answers
     where the rules hold. With true answers, the answers are calibrated: that guarantee holds for
-    any rules, even wrong ones. docs/guarantees.md compares both.
+    any rules, even wrong ones. docs/guarantees.md compares both. Answers of induced rules are
+    scored by their points before these were rounded (`CalibratedPoints`).
 
     Parameters
     ----------
@@ -94,7 +97,10 @@ def calibrate(
                 f"score is {score!r:.60}; answers are scored by 1 - pi ('complement') alone"
             )
         transform_name = None if transform is None else as_transform(transform).name
-        answers = CalibratedAnswers(
+        card = card_of(cascade)
+        has_points = card is not None and [*truth] == [card.output.name] and transform is None
+        calibrated = CalibratedPoints if has_points else CalibratedAnswers
+        answers = calibrated(
             cascade, ConformalTransform(**options), learned, tuple(truth), transform_name
         )
         return answers.calibrate_more(evidence, truth, weights)

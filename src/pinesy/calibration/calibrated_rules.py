@@ -211,9 +211,13 @@ class CalibratedAnswers(CalibratedRules):
         """Return the indices of the true answers of `n` samples, by output."""
         return true_indices([self.rules[name].output for name in self.outputs], targets, n)
 
+    def answers(self, evidence: Evidence) -> Possibilities:
+        """Return the distributions that are calibrated: those that the rules infer."""
+        return self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+
     def parts(self, evidence: Evidence) -> dict[Any, FloatArray]:
-        """Return the possibilities that the rules infer, which are calibrated."""
-        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+        """Return the degrees of `answers`, which are calibrated."""
+        inferred = self.answers(evidence)
         return {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
 
     def _possibilities(self, evidence: Evidence, weights: Weights) -> Any:  # noqa: ARG002
@@ -230,10 +234,10 @@ class CalibratedAnswers(CalibratedRules):
         names = self.outputs if outputs is None else [str(name_of(o)) for o in outputs]
         for name in names:
             check_known(name, self.outputs, f"{name!r} was not calibrated")
-        inferred = self.rules.infer(evidence, self.outputs, transform=self.probabilities)
+        inferred = self.answers(evidence)
         degrees = {name: np.atleast_2d(inferred[name].degrees) for name in self.outputs}
         pis, conformity = self.transform.with_conformity(degrees, weights)
-        rows: Any = slice(None) if inferred.is_batch else 0
+        rows: Any = slice(None) if inferred[self.outputs[0]].is_batch else 0
         return {
             name: Possibility(inferred[name].attribute, pis[name][rows], inferred[name].coherence)
             for name in names
@@ -324,13 +328,15 @@ class CalibratedInputs(CalibratedRules):
 
     def degrees(self, evidence: Evidence, *, weights: Weights = None) -> FloatArray:
         """Return the calibrated possibilities (n, values of all inputs)."""
-        return self._calibrated_inputs(evidence, weights)[0]
+        return self.degrees_with_conformity(evidence, weights)[0]
 
     def _possibilities(self, evidence: Evidence, weights: Weights) -> Any:
         degrees = self.degrees(evidence, weights=weights)
         return {name: degrees[..., c] for name, c in column_slices(self.rules.inputs).items()}
 
-    def _calibrated_inputs(self, evidence: Evidence, weights: Weights) -> tuple[FloatArray, Any]:
+    def degrees_with_conformity(
+        self, evidence: Evidence, weights: Weights = None
+    ) -> tuple[FloatArray, Any]:
         """Return the calibrated possibilities of inputs, and the conformity of each sample."""
         block, is_batch = self._input_degrees(evidence)
         parts, conformity = self.transform.with_conformity(self._split_inputs(block), weights)
@@ -344,7 +350,7 @@ class CalibratedInputs(CalibratedRules):
         self, evidence: Evidence, outputs: Outputs = None, weights: Weights = None
     ) -> tuple[Possibilities, Any]:
         """Return what the rules infer from calibrated inputs, and the conformity of each sample."""
-        degrees, conformity = self._calibrated_inputs(evidence, weights)
+        degrees, conformity = self.degrees_with_conformity(evidence, weights)
         program = self.rules.compile(outputs)
         if program.inputs != self.rules.inputs:
             columns = column_slices(self.rules.inputs)

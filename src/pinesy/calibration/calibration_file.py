@@ -9,13 +9,15 @@ A file of rules in JSON, learned or not, has one more key::
 
 Counts are numbers of samples; with sample weights, ``"weights": [...]`` has their sums. Exceptions
 are null, a share, or counts. Calibrated answers have ``"outputs": [...]`` and ``"probabilities":
-"antipignistic"`` (or null) instead of the exceptions.
+"antipignistic"`` (or null) instead of the exceptions; ``"of": "points"`` are the answers of a score
+card by its points before they were rounded.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from pinesy._common.validation import check_flag, check_number
+from pinesy.calibration.calibrated_points import CalibratedPoints
 from pinesy.calibration.calibrated_rules import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.calibration.conformal_transform import ConformalTransform
 from pinesy.calibration.score_counts import ScoreCounts
@@ -40,7 +42,7 @@ def calibration_content(calibrated: CalibratedRules) -> dict[str, Any]:
             )
     if isinstance(calibrated, CalibratedAnswers):
         of_rules: dict[str, Any] = {
-            "of": "answers",
+            "of": "points" if isinstance(calibrated, CalibratedPoints) else "answers",
             "outputs": list(calibrated.outputs),
             "probabilities": calibrated.probabilities,
         }
@@ -79,10 +81,12 @@ def read_calibration(
     transform.ranks_ = {kind: _read_counts(counts) for kind, counts in content["ranks"]}
     transform.counts_ = tuple(_read_counts(counts) for counts in content["counts"])
     transform.doubt_ = _read_counts(content["doubt"])
-    if content["of"] == "answers":
+    if content["of"] in ("answers", "points"):
         outputs, probabilities = tuple(content["outputs"]), content["probabilities"]
         name = probabilities and as_transform(probabilities).name
         _check_counts(transform, {len(cascade[o].output.domain) for o in outputs}, outputs)
+        if content["of"] == "points":
+            return CalibratedPoints(cascade, transform, learned, outputs, name)
         return CalibratedAnswers(cascade, transform, learned, outputs, name)
     if content["of"] != "inputs":
         raise ValueError(f'"of" is {content["of"]!r:.60}')

@@ -149,6 +149,21 @@ class ConformalTransform:
         classes = None if self.classes is None else tuple(self.classes)
         return self.score, self.unit, self.class_conditional, classes, self.kinds
 
+    def unfitted(self) -> "ConformalTransform":
+        """Return a transformation of the same settings that has counted no samples."""
+        return ConformalTransform(
+            self.score,
+            unit=self.unit,
+            class_conditional=self.class_conditional,
+            classes=self.classes,
+            kinds=self.kinds,
+        )
+
+    @property
+    def group_sizes(self) -> dict[str, int]:
+        """By group of samples with a guarantee of its own, the units that were counted."""
+        return {}
+
     @property
     def n(self) -> int:
         """The number of units that were counted (the least of any class), regardless of weights."""

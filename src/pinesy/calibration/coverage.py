@@ -40,7 +40,7 @@ def coverage(
     targets: Any,
     levels: Levels = None,
     *,
-    groups: npt.ArrayLike | None = None,
+    groups: Any = None,
     weights: npt.ArrayLike | None = None,
 ) -> CoverageReport:
     """Compare the observed coverage of true answers with the nominal levels.
@@ -53,8 +53,9 @@ def coverage(
         sample is covered if all its true values are in their sets.
     levels : one or several; by default those of `LEVELS`, from 0.8 to 0.995, for which there were
         enough calibration samples
-    groups : for each sample the group that it belongs to, such as a column of the data; the
-        coverage of each group is reported, but not guaranteed
+    groups : for each sample the group that it belongs to, such as a column of the data; or a dict
+        from names to conditions (whether each sample is in the group). The coverage of each group
+        is reported, but guaranteed only by `pinesy.guarantees.calibrate_groups`.
     weights : sample weights, if the calibration was weighted for a covariate shift: the samples
         must come from the shifted distribution
 
@@ -87,7 +88,7 @@ def coverage_of(
     levels: Levels = None,
     *,
     classes: Iterable[Hashable] | None = None,
-    groups: npt.ArrayLike | None = None,
+    groups: Any = None,
 ) -> CoverageReport:
     """Compare the observed coverage of the cuts of any degrees with their levels.
 
@@ -166,6 +167,8 @@ def _guaranteed_counts(calibrated: CalibratedRules) -> Guaranteed:
     transform = calibrated.transform
     if transform.is_weighted:
         return {}  # the coverage given a weighted calibration has no known distribution
+    if transform.group_sizes:
+        return {("group", name): size for name, size in transform.group_sizes.items()}
     totals = [counts.samples for counts in transform.counts_]
     if transform.class_conditional:
         if not isinstance(calibrated, CalibratedAnswers) or len(calibrated.outputs) > 1:
@@ -238,7 +241,7 @@ class _LabelledSamples:
         return len(self.conformity)
 
     def rows(
-        self, levels: Sequence[float], groups: npt.ArrayLike | None, guaranteed: Guaranteed
+        self, levels: Sequence[float], groups: Any, guaranteed: Guaranteed
     ) -> tuple[CoverageRow, ...]:
         """Return the rows for all samples, outputs, classes and groups, at each level."""
         outcomes = {level: self._outcomes(level) for level in levels}
@@ -263,7 +266,7 @@ class _LabelledSamples:
         joint = np.all(hits, axis=0), np.prod(sizes, axis=0), np.max(reasons, axis=0)
         return {"": joint, **outcomes}
 
-    def _scopes(self, groups: npt.ArrayLike | None) -> Iterator[tuple[str, str, str, Any]]:
+    def _scopes(self, groups: Any) -> Iterator[tuple[str, str, str, Any]]:
         """Yield scope, name, output and the rows of samples of each line of the report."""
         yield "all", "", "", slice(None)
         has_several = len(self.label_indices) > 1
@@ -275,7 +278,10 @@ class _LabelledSamples:
                 text = show_value(value)
                 if len(where):
                     yield "class", f"{output} = {text}" if has_several else text, output, where
-        if groups is not None:
+        if isinstance(groups, Mapping):
+            for name, where in _rows_of_conditions(groups, self.n):
+                yield "group", name, "", where
+        elif groups is not None:
             array = np.asarray(groups)
             if array.shape != (self.n,):
                 raise ShapeError(
@@ -285,6 +291,16 @@ class _LabelledSamples:
             names, group_indices = np.unique(array, return_inverse=True)
             for name, where in zip(names, _rows_by_index(group_indices, len(names)), strict=True):
                 yield "group", str(name), "", where
+
+
+def _rows_of_conditions(groups: Mapping[Any, Any], n: int) -> Iterator[tuple[str, Indices]]:
+    """Yield the names of conditions, and the rows where they are known to hold."""
+    for name, content in groups.items():
+        holds = np.asarray(content, dtype=object) == True  # noqa: E712
+        if holds.shape != (n,):
+            raise ShapeError(f"group {name!r} has shape {holds.shape}; give one of {n} samples")
+        if holds.any():
+            yield str(name), np.flatnonzero(holds)
 
 
 def _rows_by_index(indices: Indices, n_parts: int) -> list[Indices]:

@@ -75,7 +75,7 @@ def audit(
     cascade = load_rules(rules)
     files = TrainingFiles(cascade, file_options, unused_inputs(cascade))
     samples = files.read(data)
-    model = load(rules) if rules.suffix == ".json" else cascade
+    model = options.without_threshold(load(rules)) if rules.suffix == ".json" else cascade
     learned: Any = model.learned if isinstance(model, CalibratedRules) else model
     if not isinstance(learned, LearnedRules) or not learned.may_know(
         files.fingerprint(data)["sha256"]

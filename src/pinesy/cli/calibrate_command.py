@@ -15,6 +15,7 @@ from pinesy.cli.output import say, say_lines
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
+from pinesy.guarantees import SelectiveRules, decide
 from pinesy.learning import LearnedRules
 from pinesy.rules.attributes import Attribute
 
@@ -39,6 +40,16 @@ Exceptions = Annotated[
     float | None,
     typer.Option(help="With inputs: the share of cases in which the rules do not hold."),
 ]
+Error = Annotated[
+    float | None,
+    typer.Option(
+        help="Also find the certainty from which cases are decided, so that at most this share of "
+        "them is wrong: 0.01 is 1 %. See pinesy infer --decide.",
+    ),
+]
+Confidence = Annotated[
+    float, typer.Option(help="With --error: how sure it is that the promise is kept.")
+]
 More = Annotated[bool, typer.Option("--more", help="Add samples to the calibration of MODEL.")]
 
 
@@ -50,6 +61,8 @@ def calibrate(
     unit: Unit = "sample",
     class_conditional: ByClass = False,
     exceptions: Exceptions = None,
+    error: Error = None,
+    confidence: Confidence = 0.95,
     extend: More = False,
     *,
     file_options: options.TrainingOptions,
@@ -64,6 +77,10 @@ def calibrate(
     the rules hold; with answers too, it is counted how often they do not.
     With answers alone the guarantee holds for any rules.
 
+    With --error, which needs true answers, the model also decides: of the cases
+    that it decides at most this share is wrong, with --confidence; the others are
+    handed over.
+
     The model is a .json file that every command takes. pinesy infer, explain and
     evaluate have --level, and need data read with the same --transform. Of the
     samples only counts are written.
@@ -73,6 +90,8 @@ def calibrate(
         -o calibrated.json
       pinesy infer calibrated.json new.csv --level 0.95
       pinesy calibrate calibrated.json more.csv -o calibrated.json --more
+      pinesy calibrate sum.rules known.csv -o sure.json --error 0.01
+      pinesy infer sure.json new.csv --decide
     """
     options.check_output_file(output, [".json"], [None if extend else rules, data])
     if rules.suffix == ".zip":
@@ -80,7 +99,7 @@ def calibrate(
             f"{rules}: a neuro-symbolic model is calibrated with its samples, in Python: "
             "model.calibrate(samples, concepts)"
         )
-    model = pinesy.load(rules)
+    model = options.without_threshold(pinesy.load(rules))
     learned, cascade = None, model
     if isinstance(model, CalibratedRules):
         learned, cascade = model.learned, model.rules
@@ -115,12 +134,30 @@ def calibrate(
         )
     if isinstance(calibrated, CalibratedAnswers) and file_options.transform != "none":
         calibrated = replace(calibrated, probabilities=file_options.transform.replace("-", "_"))
-    pinesy.save(calibrated, output)
     n = calibrated.transform.n
-    say_lines(
-        f"Calibrated on {count_text(n, 'sample')}: the highest level is {n / (n + 1):.6g}.\n"
-        f"{calibrated.guarantee}"
-    )
+    texts = [
+        f"Calibrated on {count_text(n, 'sample')}: the highest level is {n / (n + 1):.6g}.",
+        calibrated.guarantee,
+    ]
+    saved: CalibratedRules | SelectiveRules = calibrated
+    if error is not None:
+        answers = {name: target for name, target in truth.items() if name in cascade.sets}
+        if not answers:
+            raise DataError(f"{data}: --error needs true answers, and there are none in it")
+        selective = decide(
+            replace(calibrated, probabilities=None)
+            if isinstance(calibrated, CalibratedAnswers)
+            else calibrated,
+            samples.evidence,
+            answers,
+            error=error,
+            confidence=confidence,
+        )
+        name = None if file_options.transform == "none" else file_options.transform
+        saved = replace(selective, model=calibrated, transform=name and name.replace("-", "_"))
+        texts.append(selective.promise)
+    pinesy.save(saved, output)
+    say_lines("\n".join(texts))
     say(f"written to {output}")
 
 

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 import typer
 
 import pinesy
-from pinesy.calibration import CalibratedAnswers, coverage
+from pinesy.calibration import CalibratedAnswers, CalibratedRules, coverage
 from pinesy.cli import options
 from pinesy.cli.output import WIDTH, put_text, say
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.display.pages import report_page
 from pinesy.display.report_rows import suspicious_labels
+from pinesy.evidence.targets import Target
+from pinesy.guarantees import SelectiveRules, selective_report
 from pinesy.learning.audit import induced_output, unused_inputs
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.semantics_comparison import compare_semantics
@@ -40,9 +42,20 @@ SemanticsNames = Annotated[
         "possibilistic, probabilistic, mpe, goedel.",
     ),
 ]
+Decide = Annotated[
+    bool,
+    typer.Option(
+        "--decide",
+        help="Of a model of pinesy calibrate --error, report how many samples are decided, and how "
+        "many of these are wrong.",
+    ),
+]
 Group = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="With --level: a column of groups to report one by one."),
+    typer.Option(
+        metavar="NAME",
+        help="With --level or --decide: a column of groups to report one by one.",
+    ),
 ]
 
 
@@ -51,6 +64,7 @@ def evaluate(
     data: options.SamplesFile,
     output: Page = None,
     level: Levels = None,
+    is_selective: Decide = False,
     group: Group = None,
     semantics: SemanticsNames = None,
     *,
@@ -71,6 +85,9 @@ def evaluate(
     group. Read the data with the same --transform as there, and take
     samples that were used neither for learning nor for calibration.
 
+    With --decide also the share of samples that are decided, and how many of these
+    are wrong, in all and by group.
+
     With --semantics instead a table of several semantics of the same rules, which
     must be certain; the data are then probabilities.
 
@@ -81,14 +98,16 @@ def evaluate(
       pinesy evaluate sum.rules softmax.csv --semantics all
     """
     options.check_output_file(output, [".html", ".json"], [rules, data])
-    printed = "a table of semantics is printed; leave --level and --output out"
+    printed = "a table of semantics is printed; leave --level, --decide and --output out"
+    is_guaranteed = bool(level) or is_selective
     options.refuse_options(
-        (group is not None and not level, "--group", "groups are reported with --level"),
-        (semantics and (level or output is not None), "--semantics", printed),
+        (group is not None and not is_guaranteed, "--group", "it needs --level or --decide"),
+        (semantics and (is_guaranteed or output is not None), "--semantics", printed),
     )
     if semantics:
         file_options = options.invertible_options(file_options)
     calibrated = options.calibrated_rules(rules, file_options.transform, level) if level else None
+    selective = options.selective_rules(rules, file_options.transform) if is_selective else None
     if group:
         file_options = replace(file_options, ids=[*(file_options.ids or ()), group])
     cascade = load_rules(rules)
@@ -104,14 +123,18 @@ def evaluate(
     evidence: Any = columns_of(samples, files.inputs) if is_induced else inputs
     report = pinesy.evaluate(cascade, evidence, samples.targets)
     say(report.text(WIDTH))
-    covered = None
+    groups = None if group is None else [str(name) for name in samples.ids[group]]
+    covered, decisions = None, None
     if calibrated is not None:
-        targets = samples.targets
-        if isinstance(calibrated, CalibratedAnswers):
-            targets = {name: t for name, t in targets.items() if name in calibrated.outputs}
-        groups = None if group is None else [str(name) for name in samples.ids[group]]
+        targets = _known_answers(samples.targets, calibrated)
         covered = coverage(calibrated, inputs, targets, level or [], groups=groups)
-        say(f"\n{covered.text(WIDTH)}")
+    if selective is not None:
+        targets = _known_answers(samples.targets, selective)
+        decisions = selective_report(selective.decisions(inputs), targets, groups)
+    parts = {"coverage": covered, "decisions": decisions}
+    reports = {name: part for name, part in parts.items() if part is not None}
+    for part in reports.values():
+        say(f"\n{part.text(WIDTH)}")
     if output is None:
         return
     if output.suffix == ".html":
@@ -120,11 +143,18 @@ def evaluate(
             cascade, columns_of(samples, files.inputs), samples.targets, method="given"
         )
         suspicious = suspicious_labels(audited, samples, cascade.inputs)
-        text = report_page(report, title, covered, suspicious)
+        text = report_page(report, title, covered, suspicious, decisions)
     else:
-        content = report.to_dict()
-        if covered is not None:
-            content["coverage"] = covered.to_dict()
+        content = report.to_dict() | {name: part.to_dict() for name, part in reports.items()}
         text = json.dumps(content, indent=1) + "\n"
     put_text(output, text)
     say(f"\nwritten to {output}")
+
+
+def _known_answers(
+    targets: dict[str, Target], guaranteed: CalibratedRules | SelectiveRules
+) -> dict[str, Target]:
+    """Return the true values of the outputs that were calibrated, or that are decided."""
+    if isinstance(guaranteed, CalibratedAnswers | SelectiveRules):
+        return {name: target for name, target in targets.items() if name in guaranteed.outputs}
+    return targets

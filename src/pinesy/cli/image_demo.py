@@ -18,6 +18,7 @@ from pinesy.display.cards import explained_verdict, panel, verdict_card
 from pinesy.display.markup import tag
 from pinesy.display.pages import html_page
 from pinesy.display.report_parts import card, data_table
+from pinesy.guarantees import selective_report
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.problems import ExplainedSum
 
@@ -29,6 +30,8 @@ SUMS = (1, 2, 4)
 PUZZLES = 20
 #: How often the true sum is to be in the set of a guaranteed answer.
 LEVEL = 0.95
+#: How many of the sums that are decided without review may be wrong.
+ERROR = 0.05
 #: Grey levels of the pictures in the terminal, from paper to ink.
 INK = " .:-=+*#%@"
 
@@ -83,14 +86,15 @@ def run_image_demo(console: Console, output: Path) -> None:
     rows = [_addition_row(k, model, test, digit_accuracy) for k, model in models.items()]
     rows.append(_sudoku_row(network, test))
     console.print(rich_table(COLUMNS, rows, right=("samples",)))
-    guarantee_line = _coverage_text(models[1], test)
-    console.print(Text(guarantee_line), soft_wrap=True)
+    guarantee_lines = [_coverage_text(models[1], test), *_decision_texts(models[1], test)]
+    for line in guarantee_lines:
+        console.print(Text(line), soft_wrap=True)
     console.rule("3. Two sums, looked at closely")
     cases = _cases(models[2], *test.sums(2))
     for case in cases:
         _print_case(console, case)
     with atomic_text(output) as stream:
-        stream.write(_html([training_line, reading_line, guarantee_line], rows, cases))
+        stream.write(_html([training_line, reading_line, *guarantee_lines], rows, cases))
     console.print(Text(f"All this with pictures: {output.absolute()}"))
 
 
@@ -147,6 +151,23 @@ def _coverage_text(model: NeuroSymbolic, unseen: Pictures) -> str:
     index = wide[widths[wide].argmin()]
     sums = [10 * ten + unit for ten in sets["y_0"][index] for unit in sets["y_1"][index]]
     return f"{text} One that has not: its sum is in {{{', '.join(map(str, sums))}}}."
+
+
+def _decision_texts(model: NeuroSymbolic, unseen: Pictures) -> list[str]:
+    """Return the promise on decided sums, and one sum that is decided and one that is not."""
+    (x, known), (new, answers) = unseen.halves()
+    decisions = model.decide(x, known, error=ERROR).decisions(new)
+    texts = [model.selective_.promise]
+    if decisions.decided.any():
+        report = selective_report(decisions, answers).rows[0]
+        texts.append(
+            f"Of {report.samples} others {report.decided} are decided, {report.wrong} of them "
+            f"wrong. One of them: {decisions.text(int(decisions.decided.argmax()))}."
+        )
+    if not decisions.decided.all():
+        least = int(decisions.certainty.argmin())
+        texts.append(f"One that is not: {decisions.text(least)}.")
+    return texts
 
 
 def _sudoku_row(network: Any, test: Pictures) -> tuple[str, ...]:

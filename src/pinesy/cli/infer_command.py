@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, compress, count, islice, repeat
@@ -14,11 +14,12 @@ import typer
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray, printable
-from pinesy.calibration import PredictionSets
+from pinesy.calibration import CalibratedRules, PredictionSets
 from pinesy.cli import options
 from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
 from pinesy.engine.program import Program
 from pinesy.exact.exact_inference import MAX_CONFLICTS, ExactInference
+from pinesy.guarantees import SelectiveDecisions, SelectiveRules, consistent_sets
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
@@ -41,6 +42,22 @@ InferFormat = Literal["table", "jsonl", "csv"]
 SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv"}
 FORMAT_HELP = "By default by the output file's suffix; else table on a terminal, or jsonl."
 Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
+Decide = Annotated[
+    bool,
+    typer.Option(
+        "--decide",
+        help="Decide the cases of which the model is certain enough to keep its promise, and hand "
+        "over the others (see pinesy calibrate --error).",
+    ),
+]
+Consistent = Annotated[
+    bool,
+    typer.Option(
+        "--consistent",
+        help="With --level, of calibrated inputs: sets of inputs too; each value is in a tuple of "
+        "values of the sets that follows the rules.",
+    ),
+]
 SemanticsName = Annotated[
     str,
     typer.Option(
@@ -74,6 +91,8 @@ def infer(
     form: Form = None,
     outputs: options.Outputs = None,
     level: options.Level = None,
+    is_selective: Decide = False,
+    is_consistent: Consistent = False,
     semantics: SemanticsName = "possibilistic",
     exact: Exact = False,
     max_conflicts: MaxConflicts = MAX_CONFLICTS,
@@ -120,6 +139,10 @@ def infer(
     only one in it, and an outcome may be
       novel          no value of some input conforms at the level
 
+    With --decide, for a model of pinesy calibrate --error: an outcome is decided, or
+      handed_over    the certainty is below that from which cases are decided;
+                     "best_values" has the best guess
+
     With --semantics the data are probabilities, and the results weights of values:
     their probabilities, or those of the most probable explanation with them, or
     degrees of truth. Rules must be certain.
@@ -140,22 +163,21 @@ def infer(
     options.check_output_file(output, None, [rules, data])
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
-    has_level, is_other = level is not None, not meaning.is_compiled
-    options.refuse_options(
-        (is_other and has_level, "--level", "levels are of possibilities"),
-        (is_other and exact, "--exact", f"the {meaning.name} semantics is exact already"),
-        (has_level and exact, "--exact", "calibrated degrees are those of inference"),
-    )
+    _check_guarantees(is_selective, is_consistent, level, outputs, meaning, exact)
+    selective = options.selective_rules(rules, file_options.transform) if is_selective else None
     if meaning.reads == "probabilities":
         file_options = options.invertible_options(file_options)
     calibrated = None
     if level is not None:
         calibrated = options.calibrated_rules(rules, file_options.transform, [level])
-    output_names = dict.fromkeys(outputs) if outputs else getattr(calibrated, "outputs", None)
+    guaranteed = selective or calibrated
+    output_names = dict.fromkeys(outputs) if outputs else getattr(guaranteed, "outputs", None)
     program = cascade.compile(output_names)
-    inputs = program.inputs if calibrated is None else cascade.inputs
+    inputs = program.inputs if guaranteed is None else cascade.inputs
+    results_of = [*cascade.inputs, *program.outputs] if is_consistent else program.outputs
+    predict_sets = _consistent_sets if is_consistent else CalibratedRules.predict_set
     numbers = count(1)
-    last = _last_columns(meaning, calibrated is not None, exact)
+    last = _last_columns(meaning, guaranteed, exact)
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
         """Return the rules that clash, as text, for each contradictory sample."""
@@ -175,14 +197,13 @@ def infer(
     def rows(samples: Batch) -> Iterator[ResultRow]:
         evidence, outputs = samples.evidence, program.outputs
         if not meaning.is_compiled:
-            by_name = {name: evidence[:, span] for name, span in column_slices(inputs).items()}
-            if meaning.reads == "probabilities":
-                by_name = options.input_probabilities(inputs, evidence)
-            weighted = cascade.infer(by_name, outputs, semantics=meaning)
-            parts = [_weight_results(weighted[a.name]) for a in outputs]
+            parts = _weighted(cascade, inputs, outputs, evidence, meaning)
+        elif selective is not None:
+            decisions = selective.decisions(evidence)
+            parts = [_decided_results(decisions, a) for a in outputs]
         elif calibrated is not None and level is not None:
-            sets = calibrated.predict_set(evidence, level, outputs)
-            parts = [_possibility_results(sets.possibilities[a.name], {}, sets) for a in outputs]
+            sets = predict_sets(calibrated, evidence, level, results_of)
+            parts = [_possibility_results(pi, {}, sets) for pi in sets.possibilities.values()]
         elif exact:
             exact_results = cascade.infer(
                 evidence, [a.name for a in outputs], exact=True, max_conflicts=max_conflicts
@@ -198,9 +219,24 @@ def infer(
 
     options.check_ids(file_options.ids or (), program.outputs)
     batches = file_options.batches(data, cascade, inputs, batch)
-    table = partial(_write_table, _table(len(program.outputs), last, everything))
+    table = partial(_write_table, _table(len(results_of), last, everything))
     write: Writer = table if file_format == "table" else writer_of(f".{file_format}", formulas)
     write_rows(batches, rows, write, data, output)
+
+
+def _weighted(
+    cascade: Cascade,
+    inputs: Sequence[Attribute],
+    outputs: Sequence[Attribute],
+    evidence: FloatArray,
+    meaning: Semantics,
+) -> list[Iterator["OutputResult"]]:
+    """Return the results of each output in another semantics."""
+    by_name = {name: evidence[:, span] for name, span in column_slices(inputs).items()}
+    if meaning.reads == "probabilities":
+        by_name = options.input_probabilities(inputs, evidence)
+    weighted = cascade.infer(by_name, outputs, semantics=meaning)
+    return [_weight_results(weighted[a.name]) for a in outputs]
 
 
 def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["VerdictsOf"]:
@@ -213,13 +249,44 @@ def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["V
     return (partial(verdicts_on, row) for row in range(len(samples)))
 
 
-def _last_columns(meaning: Semantics, has_sets: bool, exact: bool) -> tuple[str, str]:
+def _check_guarantees(
+    is_selective: bool,
+    is_consistent: bool,
+    level: float | None,
+    outputs: list[str] | None,
+    meaning: Semantics,
+    exact: bool,
+) -> None:
+    """Raise an error for options of guarantees that do not go together."""
+    other = not meaning.is_compiled
+    together = "a threshold decides on all its outputs together"
+    options.refuse_options(
+        (other and level is not None, "--level", "levels are of possibilities"),
+        (is_consistent and level is None, "--consistent", "sets are of a level: give --level"),
+        (is_selective and level is not None, "--level", "--decide has a promise of its own"),
+        (is_selective and bool(outputs), "--outputs", together),
+        (is_selective and other, "--semantics", "certainties are of possibilities"),
+        (other and exact, "--exact", f"the {meaning.name} semantics is exact already"),
+        (level is not None and exact, "--exact", "calibrated degrees are those of inference"),
+        (is_selective and exact, "--exact", "thresholds are of the degrees of inference"),
+    )
+
+
+def _consistent_sets(
+    calibrated: CalibratedRules, evidence: FloatArray, level: float, attributes: Sequence[Attribute]
+) -> PredictionSets:
+    return consistent_sets(calibrated, evidence, level, attributes=attributes)
+
+
+def _last_columns(
+    meaning: Semantics, guaranteed: CalibratedRules | SelectiveRules | None, exact: bool
+) -> tuple[str, str]:
     """Return the titles of the last two columns of a table; the second may be empty."""
     if not meaning.is_compiled:
         return "weight", ""
-    if exact:  # reasons are those of inference
+    if exact or isinstance(guaranteed, SelectiveRules):  # reasons are those of inference
         return "certain", ""
-    return "certain", "set" if has_sets else "because"
+    return "certain", "because" if guaranteed is None else "set"
 
 
 def _table(n_outputs: int, last: tuple[str, str], everything: bool) -> TableWriter:
@@ -243,7 +310,7 @@ class OutputResult(NamedTuple):
 
     attribute: Attribute
     texts: list[str]
-    outcome: Outcome | Literal["unknown"]
+    outcome: Outcome | Literal["unknown", "handed_over"]
     verdict: str
     title: str
     members: list[bool]
@@ -377,6 +444,15 @@ def _exact_results(
                 facts=dict.fromkeys(result.facts),
                 lower=dict(zip(result.texts, row_lower, strict=True)),
             )
+
+
+def _decided_results(decisions: SelectiveDecisions, output: Attribute) -> Iterator[OutputResult]:
+    """Yield what is decided of an output, and the best guess where a sample is handed over."""
+    best = decisions.answers.best[output.name]
+    is_best = np.arange(len(output.domain)) == best[:, None]
+    facts = {"certainty": decisions.certainty.tolist()}
+    numbers = ("certainties", np.where(is_best, decisions.certainty[:, None], 0.0))
+    return _results(output, decisions.outcomes, ("best_values", is_best), numbers, facts, {})
 
 
 def _weight_results(worlds: WorldWeights) -> Iterator[OutputResult]:

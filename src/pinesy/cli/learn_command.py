@@ -130,7 +130,7 @@ def learn(
     options.check_output_file(output, [".json"], [None if extend else rules, data, validation])
     tolerances = read_tolerances(tolerance or ())
     constant = None if fixed == "none" else fixed or "implications"
-    model = pinesy.load(rules) if extend else None
+    model = options.without_threshold(pinesy.load(rules)) if extend else None
     if model is not None and not isinstance(model, LearnedRules):
         raise DataError(
             f"{rules}: the file holds rules, but not how they were learned; give one that pinesy "

@@ -15,6 +15,7 @@ from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.exceptions import DataError, DomainError, RulesTextError
+from pinesy.guarantees import GroupedRules, SelectiveRules
 from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rules.attributes import Attribute
@@ -259,9 +260,35 @@ def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
         refuse_options((attribute.name in ids, "--id", why))
 
 
+def without_threshold(model: Any) -> Any:
+    """Return a model without the threshold from which it decides, and without groups."""
+    model = model.model if isinstance(model, SelectiveRules) else model
+    return model.base if isinstance(model, GroupedRules) else model
+
+
+def selective_rules(path: Path, transform: str) -> SelectiveRules:
+    """Load rules with the threshold from which they decide, for possibilities read from files."""
+    selective = load(path) if path.suffix == ".json" else None
+    if not isinstance(selective, SelectiveRules):
+        raise DataError(
+            f"{path}: has no threshold from which cases are decided; test one on other samples "
+            f"first: pinesy calibrate {path} DATA -o MODEL.json --error 0.01"
+        )
+    expected = (selective.transform or "none").replace("_", "-")
+    if transform != expected:
+        raise DataError(f"{path}: decides data read with --transform {expected}; give the same")
+    return replace(selective, transform=None)
+
+
 def calibrated_rules(path: Path, transform: str, levels: list[float]) -> CalibratedRules:
     """Load calibrated rules whose evidence is possibilities, as read from files."""
     calibrated = load(path) if path.suffix == ".json" else None
+    calibrated = calibrated.model if isinstance(calibrated, SelectiveRules) else calibrated
+    if isinstance(calibrated, GroupedRules):
+        raise DataError(
+            f"{path}: was calibrated for every group, which commands do not take; use Python: "
+            f"pinesy.load({path.name!r}).predict_set(evidence, level, groups=...)"
+        )
     if not isinstance(calibrated, CalibratedRules):
         raise DataError(
             f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "

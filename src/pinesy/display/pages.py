@@ -29,6 +29,7 @@ from pinesy.display.report_parts import (
     suspicious_list,
 )
 from pinesy.display.report_rows import SuspiciousLabels
+from pinesy.guarantees.selective_report import SelectiveReport
 from pinesy.learning.audit import Audit
 from pinesy.learning.evaluate import DecisionReport
 
@@ -77,6 +78,7 @@ def report_page(
     title: str,
     covered: CoverageReport | None = None,
     suspicious: SuspiciousLabels | None = None,
+    selective: SelectiveReport | None = None,
 ) -> str:
     """Return a report on decisions as a page that stands alone.
 
@@ -84,6 +86,7 @@ def report_page(
     ----------
     covered : the coverage of calibrated rules
     suspicious : the suspicious labels of the same rows
+    selective : the decisions with a promised error
     """
     undecided = int(report.confusion[:, -1].sum())
     contradictory = round(report.scores.contradictory * report.samples)
@@ -103,6 +106,7 @@ def report_page(
             f"{open_rows} stay{'s' * (undecided == 1)} undecided" if undecided else "",
         ),
         *([_surest_metric(report)] if covered is None else [_coverage_metric(covered)]),
+        *([] if selective is None else [_selective_metric(selective)]),
         *([] if suspicious is None else [_suspicious_metric(suspicious.count, report.samples)]),
     ]
     counts = split_bar(
@@ -137,6 +141,7 @@ def report_page(
         *([confusion] if second else []),
         *([] if suspicious is None else [_suspicious_card(suspicious)]),
         *(card(name, data_table(head, lines)) for name, (head, *lines) in rules.items() if lines),
+        *([] if selective is None else [_selective_card(selective)]),
         _all_figures(tables | ({} if covered is None else covered.tables())),
     ]
     verdicts = [report.verdict, *([] if covered is None else [covered.verdict])]
@@ -183,6 +188,21 @@ def coverage_html(report: CoverageReport) -> str:
         _all_figures(report.tables()),
     ]
     return panel(style, tag("div", *body, class_="report stack"))
+
+
+def _selective_metric(report: SelectiveReport) -> Markup:
+    row = report.rows[0]
+    return metric(
+        "Wrong, of those decided with a promise",
+        f"{row.wrong:,}",
+        f"of {count_text(row.decided, 'row')}; {row.samples - row.decided:,} are handed over",
+        f"promised: {100 * report.error:g} % at most",
+        alert=report.is_broken,
+    )
+
+
+def _selective_card(report: SelectiveReport) -> Markup:
+    return card("Decided and handed over", Markup(report.html()))
 
 
 def _suspicious_metric(count: int, n: int) -> Markup:

@@ -32,6 +32,8 @@ from pinesy.evidence.rows import Rows
 from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, DataWarning, TableError
 from pinesy.explanations import Explanation, WhyNot, explain, margin, why_not
+from pinesy.guarantees.decide import Costs, decide
+from pinesy.guarantees.decisions import SelectiveDecisions
 from pinesy.induction import CardCascade, CardLine, CardScores, PlainRules, ScoreCard, induce_card
 from pinesy.induction.plain_rules import compare_plain_rules, list_plain_rules
 from pinesy.learning import Audit, DecisionReport, audit, learn
@@ -75,6 +77,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     card_ : of induced rules, the score card: which conditions give how many points to which class
     classes_ : the labels
     calibration_ : after `calibrate`, the rules with their calibration (`CalibratedRules`)
+    selective_ : after `decide`, the rules with their threshold (`SelectiveRules`)
     n_features_in_, feature_names_in_ : of the data in `fit`
 
     Examples
@@ -159,7 +162,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         mask = np.ones(len(labels), dtype=bool) if weights is None else weights > 0.0
         columns = {name: column[mask] for name, column in columns.items()}
-        for attribute in ("card_", "calibration_", "_fitted_rows"):  # of an earlier fit
+        for attribute in (
+            "card_",
+            "calibration_",
+            "selective_",
+            "_fitted_rows",
+        ):  # of an earlier fit
             self.__dict__.pop(attribute, None)
         self.training_rows_ = TrainingRows.of(columns)
         labels, weights = labels[mask], None if weights is None else weights[mask]
@@ -386,6 +394,51 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return transform.new_weights(sample_weight, n, "sample_weight")
         except DataError as error:
             raise TableError(str(error)) from error
+
+    def decide(
+        self,
+        X: Any,  # noqa: N803
+        y: Any,
+        *,
+        error: float = 0.01,
+        confidence: float = 0.95,
+        costs: Costs | None = None,
+    ) -> Self:
+        """Choose which rows are decided, so that at most a share `error` of these is wrong.
+
+        Sets `selective_`; `selective_.promise` says what is promised. See `pinesy.decide`.
+
+        Parameters
+        ----------
+        X, y : rows that were not used in `fit`, and their true labels
+        error, confidence, costs : as `pinesy.decide` takes them
+        """
+        check_is_fitted(self)
+        columns = read_features(self, X, reset=False)
+        labels, _ = read_labels(y, None, columns)
+        try:
+            self.training_rows_.refuse(columns)
+            self.selective_ = decide(
+                self.rules_,
+                feature_evidence(columns, self.rules_.inputs),
+                {self.target_: labels.tolist()},
+                error=error,
+                confidence=confidence,
+                costs=costs,
+                seed=seed_of(self.random_state),
+            )
+        except DataError as error_of_data:
+            raise TableError(str(error_of_data)) from error_of_data
+        return self
+
+    def decisions(self, X: Any) -> SelectiveDecisions:  # noqa: N803
+        """Return which rows are decided, and how; the others are handed over."""
+        check_is_fitted(self)
+        if not hasattr(self, "selective_"):
+            raise TableError(
+                "no threshold decides yet; call decide(X, y) with rows that were not used in fit"
+            )
+        return self.selective_.decisions(self._table(X))
 
     # --- how good it is ------------------------------------------------------------------------
 

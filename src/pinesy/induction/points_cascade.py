@@ -25,6 +25,7 @@ import numpy as np
 
 from pinesy._common.masks import contains, mask_of
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
+from pinesy.evidence.rows import Rows
 from pinesy.exceptions import DataError
 from pinesy.induction.candidate_rules import HIGHEST, LOWEST, Box, Feature
 from pinesy.induction.grouped_levels import premise_text
@@ -93,9 +94,13 @@ class CardCascade(Cascade):
 
     def score(self, evidence: Evidence) -> CardScores:
         """Return what the card gives (`ScoreCard.score`); arrays are as `infer` takes them."""
+        return self.card.score_rows(self.card_rows(evidence))
+
+    def card_rows(self, evidence: Evidence) -> Rows:
+        """Return evidence as rows that the card scores."""
         if isinstance(evidence, np.ndarray):
-            return self.card.score_rows(evidence_rows(self, evidence))
-        return self.card.score(evidence)
+            return evidence_rows(self, evidence)
+        return self.card.read_rows(evidence)
 
     def __repr__(self) -> str:
         return f"CardCascade({self.card.summary})"

@@ -204,23 +204,24 @@ class ScoreCard:
         evidence : in any form that `Cascade.infer` takes; None and NaN are unknown, and so are
             categories that the card does not know
         """
-        return self.score_rows(self._rows(evidence))
+        return self.score_rows(self.read_rows(evidence))
 
-    def _rows(self, evidence: Evidence) -> Rows:
+    def read_rows(self, evidence: Evidence) -> Rows:
+        """Return evidence as rows; categories that the card does not know are unknown."""
         return evidence_rows(self, without_unseen(evidence, self.inputs, self.attributes))
 
     def score_rows(self, rows: Rows) -> CardScores:
         """Return the same for evidence that was read; it may have more columns than the card."""
-        parts = [self.score_degrees(rows.attributes, block) for block in _blocks(rows)]
+        parts = [self.score_degrees(rows.attributes, block) for block in checked_blocks(rows)]
         totals = np.concatenate([part.totals for part in parts])
         return CardScores(totals, np.concatenate([part.possibility for part in parts]))
 
     def score_degrees(self, attributes: tuple[Attribute, ...], degrees: FloatArray) -> CardScores:
         """Return the same for degrees of attributes side by side, which are not checked."""
         points = self.line_points(*self.line_measures(attributes, degrees))
-        totals = self._totals(points)
+        totals = self.totals(points)
         lead = totals.max(axis=1, keepdims=True) - totals
-        return CardScores(totals, self._possibility(lead, attributes, degrees))
+        return CardScores(totals, self.possibility_of_leads(lead, attributes, degrees))
 
     def cautious_possibility(self, evidence: Evidence) -> FloatArray:
         """Return the possibility of each class as the cascade of the card infers it.
@@ -229,24 +230,24 @@ class ScoreCard:
         from `low` and counted in `high`. For inputs that are plain values or unknown; others need
         the cascade.
         """
-        rows = self._rows(evidence)
-        return np.concatenate([self._cautious(rows, block) for block in _blocks(rows)])
+        rows = self.read_rows(evidence)
+        return np.concatenate([self._cautious(rows, block) for block in checked_blocks(rows)])
 
     def _cautious(self, rows: Rows, degrees: FloatArray) -> FloatArray:
         possible, negated = self.line_measures(rows.attributes, degrees)
         if not (np.isin(possible, (0.0, 1.0)).all() and np.isin(negated, (0.0, 1.0)).all()):
             raise DegreeError("some lines hold to a degree; infer with the rules of the card")
         points = np.array([[line.points] for line in self.lines]).reshape(-1, 1)
-        low, high = self._totals(points * (1.0 - negated)), self._totals(points * possible)
+        low, high = self.totals(points * (1.0 - negated)), self.totals(points * possible)
         lead = np.maximum(low.max(axis=1, keepdims=True) - high, 0.0)
-        return self._possibility(lead, rows.attributes, degrees)
+        return self.possibility_of_leads(lead, rows.attributes, degrees)
 
-    def _totals(self, line_points: FloatArray) -> FloatArray:
+    def totals(self, line_points: FloatArray) -> FloatArray:
         """Return the points of each class, from those that the lines give."""
         start = np.array([*self.start.values()], dtype=np.float64)
         return np.asarray(start + line_points.T @ self._gives)
 
-    def _possibility(
+    def possibility_of_leads(
         self, lead: FloatArray, attributes: tuple[Attribute, ...], degrees: FloatArray
     ) -> FloatArray:
         """Return what leads leave to the classes, and the rules of the user."""
@@ -454,7 +455,7 @@ def _number(number: object, name: str) -> float:
     return number  # type: ignore[return-value]
 
 
-def _blocks(rows: Rows) -> Iterator[FloatArray]:
+def checked_blocks(rows: Rows) -> Iterator[FloatArray]:
     """Yield the degrees of some rows at a time, checked."""
     slices = column_slices(rows.attributes).values()
     for first in range(0, max(rows.n, 1), BLOCK):

@@ -16,6 +16,9 @@ from pinesy.calibration.training_rows import TrainingRows
 from pinesy.engine.program import Inference
 from pinesy.evidence.targets import Target, rule_set_targets
 from pinesy.exceptions import CascadeError, DataError, DomainError, placed
+from pinesy.guarantees.consistent_sets import ConsistentSets, consistent_sets
+from pinesy.guarantees.decide import Costs, SelectiveRules, decide
+from pinesy.guarantees.decisions import SelectiveDecisions
 from pinesy.learning import LearningResult, ToleranceSearch, accuracy, learn, search_tolerances
 from pinesy.learning.evaluate import final_values
 from pinesy.learning.learning_arguments import Tolerance, resolve_groups, tolerances_by_set
@@ -68,6 +71,7 @@ class NeuroSymbolic:
     search_ : the search for tolerances; None without one
     training_rows_ : the fingerprints of the samples of `fit`, which `calibrate` refuses
     calibration_ : after `calibrate`, the rules with their calibration (`CalibratedRules`)
+    selective_ : after `decide`, the rules with their threshold (`SelectiveRules`)
     seconds_ : the seconds of `fit`: for ``"perception"`` (training and predictions),
         ``"tolerances"`` (their search) and ``"learning"`` (once, with them)
 
@@ -89,6 +93,7 @@ class NeuroSymbolic:
 
     transform: Any
     calibration_: CalibratedRules
+    selective_: SelectiveRules
     training_rows_: TrainingRows
     rules_: Cascade
     result_: LearningResult
@@ -136,7 +141,7 @@ class NeuroSymbolic:
         for name in outer:
             check_known(name, known, f"there is no parameter {name!r:.60}", DomainError)
         vars(self).update(vars(type(self)(**{**known, **outer})))  # raises before anything changes
-        vars(self).pop("calibration_", None)  # the guarantee was that of another model
+        self._drop_guarantees()  # they were those of another model
         if inner:
             self.perception.set_params(**inner)
         return self
@@ -218,7 +223,7 @@ class NeuroSymbolic:
         self.rules_, self.result_, self.search_ = result.cascade, result, trials
         parts = [training] if others is None else [training, others[0]]
         self.training_rows_ = TrainingRows.of(*(part.columns for part in parts))
-        vars(self).pop("calibration_", None)  # the guarantee was that of the model before
+        self._drop_guarantees()  # they were those of the model before
         self.seconds_ = {
             "perception": perceived - began,
             "tolerances": perf_counter() - perceived if trials else 0.0,
@@ -432,6 +437,66 @@ class NeuroSymbolic:
         calibration = self._calibration
         evidence = self.probabilities(samples)
         return calibration.predict_set(evidence, level, outputs, weights=weights)
+
+    def consistent_sets(
+        self,
+        samples: Any,
+        level: float = 0.95,
+        *,
+        known: Mapping[Any, Any] | None = None,
+        weights: npt.ArrayLike | None = None,
+    ) -> ConsistentSets:
+        """Return sets of inputs and answers; each value is in a tuple that follows the rules.
+
+        The inputs must be calibrated. `known` answers restrict the inputs; see
+        `pinesy.consistent_sets`.
+        """
+        evidence = self.probabilities(samples)
+        return consistent_sets(self._calibration, evidence, level, known=known, weights=weights)
+
+    def decide(
+        self,
+        samples: Any,
+        answers: Mapping[Any, Any],
+        *,
+        error: float = 0.01,
+        confidence: float = 0.95,
+        costs: Costs | None = None,
+        seed: int = 0,
+    ) -> Self:
+        """Choose which cases are decided, so that at most a share `error` of these is wrong.
+
+        Sets `selective_`; `selective_.promise` says what is promised. See `pinesy.decide`.
+
+        Parameters
+        ----------
+        samples : that were not used in training
+        answers : by output, the true values
+        error, confidence, costs, seed : as `pinesy.decide` takes them
+        """
+        checked, truth = self._calibration_data(samples, None, answers)
+        self.selective_ = decide(
+            self._rules,
+            self._perceive(checked, self._transform),
+            truth,
+            error=error,
+            confidence=confidence,
+            costs=costs,
+            seed=seed,
+        )
+        return self
+
+    def decisions(self, samples: Any) -> SelectiveDecisions:
+        """Return which samples are decided, and how; the others are handed over."""
+        if not hasattr(self, "selective_"):
+            raise DataError(
+                "no threshold decides yet; call decide with samples that were not used in training"
+            )
+        return self.selective_.decisions(self.evidence(samples))
+
+    def _drop_guarantees(self) -> None:
+        for attribute in ("calibration_", "selective_"):
+            vars(self).pop(attribute, None)
 
 
 def _check_tolerances(

@@ -12,7 +12,7 @@ file is replaced only once the new one is whole.
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from warnings import warn
@@ -25,6 +25,8 @@ from pinesy._version import __version__
 from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.calibration.calibration_file import calibration_content, read_calibration
 from pinesy.exceptions import DataError, DataWarning, PinesyError, placed
+from pinesy.guarantees.decide import SelectiveRules
+from pinesy.guarantees.grouped_rules import GroupedRules
 from pinesy.induction.points_cascade import CardCascade, card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.learning.learning_result import LearningResult
@@ -63,6 +65,8 @@ def save(
     | ParameterEstimate
     | LearnedRules
     | CalibratedRules
+    | GroupedRules
+    | SelectiveRules
     | NeuroSymbolic
     | HasRules,
     path: str | os.PathLike[str],
@@ -72,10 +76,10 @@ def save(
 
     Parameters
     ----------
-    model : rules, for a ``.rules`` or ``.json`` file; what `learn` or `calibrate` returns or a
-        model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Of
-        a `pinesy.estimators.RuleClassifier` the rules are saved, or after `calibrate` the
-        calibrated rules. A calibration is saved as counts, without the data. The perceptions of a
+    model : rules, for a ``.rules`` or ``.json`` file; what `learn`, `calibrate` or `decide` returns
+        or a model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file.
+        Of a `pinesy.estimators.RuleClassifier` the rules are saved, with what `calibrate` and
+        `decide` added. A calibration is saved as counts, without the data. The perceptions of a
         `NeuroSymbolic` are saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
         `pinesy.nets.NetworkPerception` has; any other must be given again to `load`. Of a search
         for tolerances only the result is saved.
@@ -86,7 +90,9 @@ def save(
     path = as_path(path)
     if isinstance(model, HasRules):
         rules = model.get_rules()
-        model = getattr(model, "calibration_", rules)
+        calibrated = getattr(model, "calibration_", rules)
+        selective: SelectiveRules | None = getattr(model, "selective_", None)
+        model = calibrated if selective is None else replace(selective, model=calibrated)
     if isinstance(model, LearnedRules):
         facts = model.provenance if provenance is None else provenance
         write_json(LearnedRules(model.result, facts), path)
@@ -97,8 +103,8 @@ def save(
             f"{path}: provenance is noted for what learn returns, or for what was loaded from "
             f"such a file; this is a {type(model).__name__}"
         )
-    elif isinstance(model, CalibratedRules):
-        write_json(model.learned or model.rules, path, model)
+    elif isinstance(model, CalibratedRules | GroupedRules | SelectiveRules):
+        _save_guaranteed(model, path)
     elif isinstance(model, NeuroSymbolic):
         _save_neurosymbolic(model, path)
     elif isinstance(model, Cascade | RuleSet):
@@ -118,6 +124,21 @@ def save(
         )
 
 
+def _save_guaranteed(model: CalibratedRules | GroupedRules | SelectiveRules, path: Path) -> None:
+    """Write rules with a calibration, with one for every group, or with a threshold."""
+    base = model.model if isinstance(model, SelectiveRules) else model
+    grouped = base if isinstance(base, GroupedRules) else None
+    calibrated = grouped.base if grouped is not None else base
+    parts: dict[str, Any] = {} if grouped is None else {"groups": grouped.to_dict()}
+    if isinstance(model, SelectiveRules):
+        parts["decisions"] = model.to_dict()
+    if isinstance(calibrated, CalibratedRules):
+        write_json(calibrated.learned or calibrated.rules, path, calibrated, parts)
+    else:
+        assert isinstance(calibrated, Cascade | LearnedRules)
+        write_json(calibrated, path, None, parts)
+
+
 def load(
     path: str | os.PathLike[str], perception: Any = None, *, max_values: int | None = None
 ) -> Any:
@@ -133,8 +154,8 @@ def load(
     Returns
     -------
     model : a `Cascade` for a file of rules, with the score card if they were induced; a
-        `LearnedRules`, with the result of learning and its provenance; a `CalibratedRules`; or a
-        `NeuroSymbolic`
+        `LearnedRules`, with the result of learning and its provenance; a `CalibratedRules`; a
+        `SelectiveRules`, whose `model` is one of these; or a `NeuroSymbolic`
     """
     path = as_path(path)
     if path.suffix == ".zip":
@@ -147,8 +168,8 @@ def load(
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
     if path.suffix == ".rules":
         return with_card(read_rules(path, max_values), read_text(path), str(path))
-    rules, learned, calibrated = _read_json(path, max_values)
-    return calibrated or learned or rules
+    rules, learned, calibrated, selective = _read_json(path, max_values)
+    return selective or calibrated or learned or rules
 
 
 def load_rules(path: str | os.PathLike[str]) -> Cascade:
@@ -189,7 +210,9 @@ def _save_neurosymbolic(model: NeuroSymbolic, path: Path) -> None:
     with archived(path) as (directory, content):
         result: LearningResult | ParameterEstimate | None = getattr(model, "result_", None)
         rules = as_cascade(model.rules) if result is None else LearnedRules(result, {})
-        write_json(rules, directory / RULES, getattr(model, "calibration_", None))
+        calibrated, selective = (getattr(model, n, None) for n in ("calibration_", "selective_"))
+        parts = {} if selective is None else {"decisions": selective.to_dict()}
+        write_json(rules, directory / RULES, calibrated, parts)
         content["transform"] = as_transform(model.transform).name
         content["inputs"] = model.inputs and [str(name_of(a)) for a in model.inputs]
         content["seconds"] = getattr(model, "seconds_", {})
@@ -217,7 +240,7 @@ def _record(directory: Path, index: int, view: View) -> PerceptionRecord:
 def _load_neurosymbolic(path: Path, perception: Any, max_values: int | None) -> NeuroSymbolic:
     with extracted(path) as (manifest, directory):
         records: list[PerceptionRecord] = manifest["perceptions"]
-        rules, learned, calibrated = _read_json(directory / RULES, max_values)
+        rules, learned, calibrated, selective = _read_json(directory / RULES, max_values)
         is_single = perception is not None and not isinstance(perception, Mapping)
         if is_single and len(records) > 1:
             raise DataError(
@@ -240,8 +263,10 @@ def _load_neurosymbolic(path: Path, perception: Any, max_values: int | None) -> 
         if learned is not None and isinstance(learned.result, LearningResult):
             model.rules_, model.result_, model.search_ = rules, learned.result, None
             model.seconds_ = {str(k): float(v) for k, v in manifest["seconds"].items()}
-        if calibrated is not None:
+        if isinstance(calibrated, CalibratedRules):
             model.calibration_ = calibrated
+        if selective is not None:
+            model.selective_ = replace(selective, model=rules)
         return model
 
 
@@ -280,8 +305,9 @@ def write_json(
     rules: Cascade | LearnedRules,
     path: Path,
     calibration: CalibratedRules | None = None,
+    parts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write rules, with what was learned and calibrated, to a ``.json`` file."""
+    """Write rules, what was learned and calibrated, and further `parts` to a ``.json`` file."""
     if path.suffix != ".json":
         state = "learned" if calibration is None else "calibrated"
         raise DataError(f"{path}: {state} models are saved as .json files, not {path.suffix!r}")
@@ -293,6 +319,7 @@ def write_json(
         content["learning"] = model_content(rules.result, rules.provenance)
     if calibration is not None:
         content["calibration"] = calibration_content(calibration)
+    content |= parts or {}
     try:
         text = json.dumps(content, separators=(",", ":"))
     except (TypeError, ValueError) as error:
@@ -303,8 +330,10 @@ def write_json(
 
 def _read_json(
     path: Path, max_values: int | None = None
-) -> tuple[Cascade, LearnedRules | None, CalibratedRules | None]:
-    """Return the rules of a ``.json`` file, and the learned and calibrated rules or None."""
+) -> tuple[
+    Cascade, LearnedRules | None, CalibratedRules | GroupedRules | None, SelectiveRules | None
+]:
+    """Return the rules of a ``.json`` file, and the learned, calibrated and selective rules."""
     text = read_text(path)
     with placed(str(path)):
         content = read_content(text)
@@ -315,7 +344,14 @@ def _read_json(
         calibrated = _part(
             content, "calibration", lambda part: read_calibration(rules, part, learned)
         )
-        return rules, learned, calibrated
+        if calibrated is not None:
+            grouped = _part(
+                content, "groups", lambda part: GroupedRules.from_dict(calibrated, part)
+            )
+            calibrated = grouped or calibrated
+        base = calibrated or learned or rules
+        selective = _part(content, "decisions", lambda part: SelectiveRules.from_dict(base, part))
+        return rules, learned, calibrated, selective
 
 
 def _part(content: Mapping[str, Any], key: str, reader: Callable[[Any], Any]) -> Any:

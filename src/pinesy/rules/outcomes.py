@@ -22,6 +22,9 @@ from pinesy.rules.syntax.writer import show_value
 #: From the best to the worst: of several outputs together, the worst counts.
 Outcome = Literal["decided", "several", "no_rule", "novel", "contradiction"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+#: The outcome of a case below the threshold of certainty from which cases are decided
+#: (`pinesy.decide`); there the outcome of the others is ``decided``.
+HANDED_OVER = "handed_over"
 #: Outcomes as a reader of a table sees them.
 OUTCOME_WORDS: dict[Outcome, str] = {
     "decided": "decided",
@@ -64,7 +67,7 @@ def outcome_codes(indices: npt.NDArray[np.intp]) -> Any:
 
 
 def verdict_text(
-    outcome: Outcome,
+    outcome: Outcome | Literal["handed_over"],
     values: Sequence[str] = (),
     certainty: float | None = None,
     contradiction: float | None = None,
@@ -84,6 +87,8 @@ def verdict_text(
     --------
     >>> verdict_text("decided", ["approve"], certainty=0.8)
     'approve, certain at 0.8'
+    >>> verdict_text("handed_over", ["approve"], certainty=0.3)
+    'handed over: may be approve, certain at 0.3'
     >>> verdict_text("several", ["approve", "review"])
     'undecided: approve or review remain'
     >>> verdict_text("no_rule")
@@ -93,6 +98,9 @@ def verdict_text(
     """
     if outcome == "decided":
         return ", ".join([*values[:1], *([] if certainty is None else [certainty_text(certainty)])])
+    if outcome == HANDED_OVER:
+        guess = f"handed over: may be {list_text(values[:1])}"
+        return guess if certainty is None else f"{guess}, {certainty_text(certainty)}"
     if outcome == "several":
         unnamed = len(values) - MAX_LISTED
         names = [*values[:MAX_LISTED], *([f"{unnamed} more"] if unnamed > 0 else [])]

@@ -1,6 +1,7 @@
 """The Ask view: a sample, the verdict on it, every value, and the reason chain."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,10 @@ def _guaranteed(
         guarantee = Guarantee(level, attribute.domain, str(error))
     else:
         guarantee = Guarantee.of(level, sets[attribute.name], attribute, result.wording)
+        if work.selective is not None and attribute.name in work.selective.outputs:
+            decisions = replace(work.selective, transform=None).decisions(evidence)
+            text = f"{guarantee.text} This case is {decisions.text(0)}."
+            guarantee = replace(guarantee, text=text)
     return Verdict(result.decision, result.wording, guarantee)
 
 

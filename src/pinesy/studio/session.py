@@ -14,6 +14,7 @@ from pinesy._common.files import read_text, wrap_read_errors
 from pinesy._common.validation import check_integer
 from pinesy.calibration import CalibratedAnswers, CalibratedInputs, CalibratedRules
 from pinesy.exceptions import DataError
+from pinesy.guarantees import GroupedRules, SelectiveRules
 from pinesy.learning.model_file import LearnedRules
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.storage import load
@@ -73,6 +74,7 @@ class Work:
     text : the source text of the rules
     model : the neuro-symbolic model, if any; its rules are `rules`
     learned, calibrated : the learned and the calibrated rules of the file, if any
+    selective : the rules with the threshold from which they decide, if the file has one
     """
 
     rules: Cascade
@@ -80,6 +82,7 @@ class Work:
     model: NeuroSymbolic | None = None
     learned: LearnedRules | None = None
     calibrated: CalibratedRules | None = None
+    selective: SelectiveRules | None = None
 
     def with_rules(self, rules: Cascade, text: str | None = None) -> "Work":
         """Return the work with other rules, neither learned nor calibrated."""
@@ -245,10 +248,20 @@ class Session:
 def read_work(path: Path) -> Work:
     """Read rules or a model from a file."""
     content = load(path)
+    if isinstance(content, SelectiveRules):
+        return replace(_work_of(content.model, path), selective=content)
+    return _work_of(content, path)
+
+
+def _work_of(content: Any, path: Path) -> Work:
+    """Return the work on what a file has."""
+    if isinstance(content, GroupedRules):
+        content = content.base
     if isinstance(content, NeuroSymbolic):
         rules = getattr(content, "rules_", None) or as_cascade(content.rules)
         work = Work(rules, str(rules), content)
-        return replace(work, calibrated=getattr(content, "calibration_", None))
+        selective = getattr(content, "selective_", None)
+        return replace(work, calibrated=getattr(content, "calibration_", None), selective=selective)
     if isinstance(content, CalibratedRules):
         learned = content.learned if isinstance(content.learned, LearnedRules) else None
         return Work(content.rules, str(content.rules), None, learned, content)
