@@ -135,7 +135,7 @@ class KnownGraph:
         tables = [self.evaluation.tables[name, AGAINST, v] for v in domain]
         known_keys = self._atoms[name].keys
         keys = np.unique(np.concatenate([known_keys, *(t.keys for t in tables)]))
-        return keys, np.stack([t.lookup(keys, 0) for t in tables], axis=1).reshape(len(keys), -1)
+        return keys, np.stack([t.lookup(keys, 0) for t in tables], axis=1)
 
     def ask(self, question: str | RelationLiteral, certain: float = 0.0) -> "Table | GroundAtom":
         """Return the answers to a question such as ``grandparent(ann, Z)``.
