@@ -72,6 +72,17 @@ class Reference:
             ):
                 if isinstance(term, Variable):
                     sorts.setdefault(term, sort)
+        # What only one count mentions is read "exists" inside the count.
+        inside = [v for p in parts if isinstance(p, CountPremise) for v in {*p.variables()}]
+        outside = {
+            v for p in parts if not isinstance(p, CountPremise) for v in p.variables()
+        }
+        counted = {p.counted for p in parts if isinstance(p, CountPremise)}
+        sorts = {
+            v: s
+            for v, s in sorts.items()
+            if v not in counted and (v in outside or inside.count(v) > 1)
+        }
         ranges = [sorted(self.sorts.get(s, ()), key=str) for s in sorts.values()]
         for values in product(*ranges):
             yield dict(zip(sorts, values, strict=True))
@@ -119,9 +130,7 @@ class Reference:
             changed = False
             for rule in rules:
                 for case in rule.cases:
-                    outer = [rule.head, *(p for p in case if not isinstance(p, CountPremise))]
-                    inner = [p for p in case if isinstance(p, CountPremise)]
-                    for theta in self._substitutions([*outer, *inner]):
+                    for theta in self._substitutions([rule.head, *case]):
                         degrees = [self._degree(part, theta, "for") for part in case]
                         degree = min(rule.certainty, *degrees)
                         for target, key in self._targets(rule.head, theta):

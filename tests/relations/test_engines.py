@@ -45,7 +45,7 @@ def compare(rules: RelationalRules, graph: Graph, known: KnownGraph) -> None:
                 reference.certain.get((name, *entities), 0.0),
                 reference.against.get((name, *entities), default),
             )
-            assert (certain, against) == expected, (name, entities)
+            assert (certain, against) == expected, (name, entities, str(rules), reference.listed)
 
 
 @given(programs())
