@@ -9,6 +9,7 @@ from pinesy._common.validation import check_degree, check_known
 from pinesy.exceptions import DataError
 from pinesy.relations.answer_table import AttributeTable, GroundAtom, Table
 from pinesy.relations.clauses import MAX_ATOMS, MAX_INSTANCES, AtomTable, Predicate
+from pinesy.relations.derivation import Why, explain_atom
 from pinesy.relations.evaluation import Evaluation
 from pinesy.relations.fact_table import IntArray, complement, decode, encode
 from pinesy.relations.graph import Graph
@@ -19,6 +20,7 @@ from pinesy.relations.ranked_facts import RankedFacts
 from pinesy.relations.relational_rule import EntityAttribute
 from pinesy.relations.relational_rules import RelationalRules
 from pinesy.relations.relational_text import parse_atom
+from pinesy.relations.repairs import Missing, find_repairs
 from pinesy.relations.rule_checks import Stratum
 from pinesy.relations.translation import AGAINST, CERTAIN, POSSIBLE, ClauseWriter
 
@@ -236,6 +238,52 @@ class KnownGraph:
                 found_atoms.append(GroundAtom(name, row, certain, against))
         return sorted(found_atoms, key=lambda atom: -atom.contradiction)
 
+    def why(self, literal: str | RelationLiteral) -> Why:
+        """Return why an atom, or ``not`` an atom, is certain: its best derivation.
+
+        Examples
+        --------
+        >>> from pinesy import Graph, parse
+        >>> rules = parse("relation p(t) if p(X) then q(X) [certainty=0.9]")
+        >>> print(rules.infer(Graph({"p": ["a"]})).why("q(a)"))
+        q(a): certain 0.9, possible 1
+        Because: p(a), by rule 1: if p(X) then q(X) [certainty=0.9]
+        What would change it: rule 1 (the weakest link, certain 0.9).
+        Derivation:
+          q(a)  0.9  rule 1  <- weakest link
+            p(a)  1  fact
+        """
+        return explain_atom(self, self._ground_literal(literal))
+
+    def why_not(self, literal: str | RelationLiteral, certain: float = 1.0) -> Missing:
+        """Return the fewest facts that would make an atom certain at a degree."""
+        ground = self._ground_literal(literal)
+        if ground.negated:
+            raise DataError("why_not is for an atom; ask why('not ...') for its negation")
+        return find_repairs(self, ground, certain)
+
+    def _ground_literal(self, literal: str | RelationLiteral) -> RelationLiteral:
+        """Return a literal without variables, checked."""
+        if isinstance(literal, str):
+            text = literal.strip()
+            is_negated = text.startswith("not ")
+            ground = parse_atom(text[4:] if is_negated else text)
+            ground = ~ground if is_negated else ground
+        else:
+            ground = literal
+        declaration = self._declaration(ground.name)
+        if isinstance(declaration, EntityAttribute) or ground.values is not None:
+            raise DataError(f"{ground.name!r} is an attribute; ask why of a relation")
+        if len(ground.terms) != len(declaration.sorts):
+            raise DataError(f"'{declaration}' takes {len(declaration.sorts)} arguments: {ground}")
+        names = [t.name for t in ground.terms if isinstance(t, Variable)]
+        if names:
+            raise DataError(
+                f"{ground} has the variable {names[0]}; name an entity, such as one that "
+                f"ask({str(RelationLiteral(ground.name, ground.terms))!r}) gives"
+            )
+        return ground
+
     # --- evaluation ---
 
     def evaluate(self, names: Collection[str]) -> None:
@@ -258,6 +306,10 @@ class KnownGraph:
                     reached.add(other)
                     waiting.append(other)
         return reached
+
+    def stratum_of(self, name: str) -> Stratum:
+        """Return the stratum of a relation."""
+        return self._strata[name]
 
     def depends_on(self, name: str) -> set[str]:
         """Return the relations and attributes in the premises for a relation."""
@@ -327,9 +379,11 @@ class KnownGraph:
                 continue
             certain = self.evaluation.tables[name, CERTAIN]
             against = self.evaluation.tables[name, AGAINST]
-            keys = certain.keys
-            if len(against):
-                keys = np.union1d(certain.keys, against.keys)
+            if not len(against):
+                zeros = np.zeros(len(certain), np.int64)
+                self._atoms[name] = RelationAtoms(certain.keys, certain.ranks, zeros, 0)
+                continue
+            keys = np.union1d(certain.keys, against.keys)
             self._atoms[name] = RelationAtoms(
                 keys, certain.lookup(keys, 0), against.lookup(keys, 0), 0
             )

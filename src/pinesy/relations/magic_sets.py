@@ -154,7 +154,11 @@ class BoundQuestion:
     def program(self) -> MagicProgram:
         """Return an empty program over the relations that the question depends on."""
         known, name = self.known, self.literal.name
-        own = self._open_relations(name)
+        own: Collection[str] = known.stratum_of(name).names
+        if name in known.rules.closed:
+            known.evaluate([name])
+        else:
+            own = self._open_relations(name)
         facts = {("facts", p): t for p, t in known.initial_tables(own).items()}
         arities = {predicate: table.arity for (_, predicate), table in facts.items()}
         by_head: dict[Predicate, list[Clause]] = {}

@@ -11,7 +11,14 @@ from pinesy.exceptions import DataError, DataWarning
 from pinesy.relations.columnar import EntityOrder
 from pinesy.relations.fact_table import EntityIndex, IntArray, complement, encode
 from pinesy.relations.graph import Graph
-from pinesy.relations.literals import Entity, RelationLiteral, Variable, literals_of
+from pinesy.relations.literals import (
+    CountPremise,
+    Entity,
+    RelationLiteral,
+    TermComparison,
+    Variable,
+    literals_of,
+)
 from pinesy.relations.relational_rule import EntityAttribute, Relation
 from pinesy.relations.relational_rules import RelationalRules
 from pinesy.relations.rule_checks import ANY_SORT
@@ -194,14 +201,23 @@ class RankedFacts:
         return keys, complement(attached.degrees[order][:, columns])
 
     def entity_order(self) -> EntityOrder:
-        """Return what comparisons of entities need."""
+        """Return what comparisons of entities need; nothing if no rule compares their order."""
         names = self.entities.names
+        signs = {
+            inner.sign
+            for case in [c for r in self.rules.rules for c in r.cases]
+            + [f.guard for f in self.rules.functions]
+            for part in case
+            for inner in (part.parts if isinstance(part, CountPremise) else (part,))
+            if isinstance(inner, TermComparison)
+        }
+        if signs <= {"==", "!="}:
+            nothing = np.zeros(max(1, len(names)), np.int64)
+            return EntityOrder(nothing, nothing)
         number = np.array([not isinstance(name, str) for name in names], np.int64).reshape(-1)
         place = np.zeros(len(names), np.int64)
         for kind in (0, 1):
             members = np.flatnonzero(number == kind).tolist()
             for position, index in enumerate(sorted(members, key=lambda i: names[i])):  # type: ignore[arg-type,return-value]
                 place[index] = position
-        if not len(names):
-            return EntityOrder(np.zeros(1, np.int64), np.zeros(1, np.int64))
         return EntityOrder(number, place)
