@@ -64,9 +64,7 @@ def programs(draw: st.DrawFn) -> tuple[RelationalRules, Graph]:
             )
     if draw(st.booleans()):
         few = draw(st.lists(entity, min_size=1, max_size=2, unique=True))
-        degrees = [
-            draw(st.permutations([1.0, draw(SIXTEENTHS), draw(SIXTEENTHS)])) for _ in few
-        ]
+        degrees = [draw(st.permutations([1.0, draw(SIXTEENTHS), draw(SIXTEENTHS)])) for _ in few]
         graph.attach("shade", degrees, few, transform=None)
     return RelationalRules([*base, *derived, shade], rules), graph
 

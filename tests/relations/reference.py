@@ -74,9 +74,7 @@ class Reference:
                     sorts.setdefault(term, sort)
         # What only one count mentions is read "exists" inside the count.
         inside = [v for p in parts if isinstance(p, CountPremise) for v in {*p.variables()}]
-        outside = {
-            v for p in parts if not isinstance(p, CountPremise) for v in p.variables()
-        }
+        outside = {v for p in parts if not isinstance(p, CountPremise) for v in p.variables()}
         counted = {p.counted for p in parts if isinstance(p, CountPremise)}
         sorts = {
             v: s
@@ -141,8 +139,16 @@ class Reference:
     def _targets(self, head: Any, theta: Any) -> Iterator[tuple[dict[Key, float], Key]]:
         key = (head.name, *(theta.get(t, t) for t in head.terms))
         if head.values is None:
-            yield (self.negative if head.negated and head.name in self.rules.closed else
-                   self.against if head.negated else self.certain), key
+            yield (
+                (
+                    self.negative
+                    if head.negated and head.name in self.rules.closed
+                    else self.against
+                    if head.negated
+                    else self.certain
+                ),
+                key,
+            )
             return
         for value in self.rules.relations[head.name].domain:  # type: ignore[union-attr]
             if (value in head.values) == head.negated:

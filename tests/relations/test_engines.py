@@ -2,14 +2,13 @@
 
 from itertools import product
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from relations.programs import programs
-from relations.reference import Reference
 
 from pinesy.relations import EntityAttribute, Graph, RelationalRules
 from pinesy.relations.known_graph import KnownGraph
+from relations.programs import programs
+from relations.reference import Reference
 
 
 def compare(rules: RelationalRules, graph: Graph, known: KnownGraph) -> None:

@@ -99,7 +99,9 @@ class AtomTable:
         self._indices: dict[tuple[int, ...], FactIndex] = {}
 
     @classmethod
-    def merge(cls, parts: Sequence[tuple[IntArray, IntArray]], arity: int, radix: int) -> "AtomTable":
+    def merge(
+        cls, parts: Sequence[tuple[IntArray, IntArray]], arity: int, radix: int
+    ) -> "AtomTable":
         """Return a table of keys and ranks, each key once with its greatest rank."""
         keys = np.concatenate([np.zeros(0, np.int64), *(k for k, _ in parts)])
         ranks = np.concatenate([np.zeros(0, np.int64), *(r for _, r in parts)])

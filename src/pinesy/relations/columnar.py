@@ -144,9 +144,7 @@ class ColumnarJoin:
         self, goal: Goal, binding: Mapping[int, IntArray], n: int
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Return, for each row, where its atoms begin and end in an index, and its order."""
-        positions = tuple(
-            p for p, term in enumerate(goal.terms) if term < 0 or term in binding
-        )
+        positions = tuple(p for p, term in enumerate(goal.terms) if term < 0 or term in binding)
         table = self._table(goal)
         index = table.index(positions)
         if not positions:
@@ -172,9 +170,7 @@ class ColumnarJoin:
     ) -> tuple[dict[int, IntArray], IntArray]:
         """Return the rows, each with every atom of its range; only variables that are needed."""
         total = int((end - start).sum())
-        rows, places = expand_ranges(
-            np.ascontiguousarray(start), np.ascontiguousarray(end), total
-        )
+        rows, places = expand_ranges(np.ascontiguousarray(start), np.ascontiguousarray(end), total)
         atoms = order[places]
         table = self._table(goal)
         joined = {v: column[rows] for v, column in binding.items() if v in needed}

@@ -135,9 +135,7 @@ def _networkx_columns(graph: Any, where: str) -> FactColumns:
     columns = [check_entities([edge[i] for edge in edges], where) for i in (0, 1)]
     certainty = [edge[2].get("certainty", 1.0) for edge in edges]
     possibility = [edge[2].get("possibility", 1.0) for edge in edges]
-    return FactColumns(
-        columns, check_degrees(certainty, where), check_degrees(possibility, where)
-    )
+    return FactColumns(columns, check_degrees(certainty, where), check_degrees(possibility, where))
 
 
 def check_entities(entities: list[Any], where: str) -> list[Entity]:

@@ -338,7 +338,7 @@ def _number(text: str) -> Any:
 
 def _read_columns(content: Any, n_rows: int, n_entities: int, name: str) -> IntArray:
     columns = np.array(content, dtype=np.int64).reshape(len(content), n_rows)
-    if columns.size and not (0 <= columns.min() and columns.max() < n_entities):
+    if columns.size and not (columns.min() >= 0 and columns.max() < n_entities):
         raise DataError(f"{name!r}: an entity index is out of range")
     return columns
 

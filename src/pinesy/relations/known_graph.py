@@ -109,9 +109,7 @@ class KnownGraph:
         )
 
     def _declaration(self, name: str) -> Any:
-        check_known(
-            name, self.rules.relations, f"there is no relation {name!r:.60}", DataError
-        )
+        check_known(name, self.rules.relations, f"there is no relation {name!r:.60}", DataError)
         return self.rules.relations[name]
 
     def _titles(self, name: str, arity: int) -> list[str]:
@@ -188,8 +186,7 @@ class KnownGraph:
     def _answer_atoms(self, literal: RelationLiteral, stop: int) -> RelationAtoms:
         """Return the atoms that match a question."""
         indices = [
-            None if isinstance(t, Variable) else self.ranked.entities.find(t)
-            for t in literal.terms
+            None if isinstance(t, Variable) else self.ranked.entities.find(t) for t in literal.terms
         ]
         name = literal.name
         if any(index == -1 for index in indices):
@@ -418,8 +415,7 @@ class KnownGraph:
         positive = [
             rule
             for rule in rules
-            if not rule.head.negated
-            and (rule.is_definition or rule.head.name not in definitions)
+            if not rule.head.negated and (rule.is_definition or rule.head.name not in definitions)
         ]
         clauses, everywhere = self._writer.possible_clauses(positive, names, caps)
         if len({*leaks.values()}) > 1 and any(leaks.values()):
@@ -472,9 +468,7 @@ class KnownGraph:
         certain, negative = tables[name, CERTAIN], tables[name, AGAINST]
         possible = tables[name, POSSIBLE]
         facts = self.ranked.atoms(name)
-        keys = np.unique(
-            np.concatenate([certain.keys, negative.keys, possible.keys, facts.keys])
-        )
+        keys = np.unique(np.concatenate([certain.keys, negative.keys, possible.keys, facts.keys]))
         ranks = np.maximum(possible.lookup(keys, 0), default_possible)
         against = np.maximum(top - ranks, negative.lookup(keys, 0))
         default = top - default_possible

@@ -7,7 +7,7 @@ form: a tuple of cases, each a tuple of literals, comparisons and counts.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias
 
 from pinesy._common.validation import check_integer, cut_repr
 from pinesy.exceptions import RuleSetError
@@ -137,7 +137,9 @@ class TermComparison:
 
     def __post_init__(self) -> None:
         if self.sign not in COMPARISONS:
-            raise RuleSetError(f"unknown comparison {self.sign!r:.20}; write {' '.join(COMPARISONS)}")
+            raise RuleSetError(
+                f"unknown comparison {self.sign!r:.20}; write {' '.join(COMPARISONS)}"
+            )
 
     def __str__(self) -> str:
         return f"{term_text(self.left)} {self.sign} {term_text(self.right)}"
@@ -166,7 +168,7 @@ class CountPremise:
 
     least: int
     counted: Variable
-    parts: tuple[Union[RelationLiteral, TermComparison], ...]
+    parts: tuple[RelationLiteral | TermComparison, ...]
 
     def __post_init__(self) -> None:
         check_integer(self.least, "the number after 'at least'", 1, RuleSetError)

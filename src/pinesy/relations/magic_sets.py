@@ -78,7 +78,9 @@ class MagicProgram:
         self.originals[len(self.clauses)] = None
         self.clauses.append(Clause(head, body, (), self.top, arity))
 
-    def _add_clause(self, clause: Clause, positions: Positions) -> list[tuple[Predicate, Positions]]:
+    def _add_clause(
+        self, clause: Clause, positions: Positions
+    ) -> list[tuple[Predicate, Positions]]:
         predicate, terms = clause.head
         guard = Goal(("magic", predicate, positions), tuple(terms[p] for p in positions))
         bound = {*variables_of(guard)}
@@ -97,9 +99,7 @@ class MagicProgram:
             if goal.predicate in self.arities:
                 inner = tuple(p for p, t in enumerate(goal.terms) if t < 0 or t in bound)
                 needed.append((goal.predicate, inner))
-                magic = Goal(
-                    ("magic", goal.predicate, inner), tuple(goal.terms[p] for p in inner)
-                )
+                magic = Goal(("magic", goal.predicate, inner), tuple(goal.terms[p] for p in inner))
                 if goals != [magic]:
                     self.clauses.append(
                         replace(clause, head=magic, body=tuple(goals), filters=tuple(filters))
@@ -109,9 +109,7 @@ class MagicProgram:
             bound |= {*variables_of(goal)}
         head = Goal(("answer", predicate, positions), terms)
         self.originals[len(self.clauses)] = clause
-        self.clauses.append(
-            replace(clause, head=head, body=tuple(goals), filters=tuple(filters))
-        )
+        self.clauses.append(replace(clause, head=head, body=tuple(goals), filters=tuple(filters)))
         return needed
 
     def _table(self, predicate: Predicate) -> Sequence[Any] | AtomTable:
@@ -248,5 +246,3 @@ class BoundQuestion:
         )
         self.instances += result.instances
         return result
-
-

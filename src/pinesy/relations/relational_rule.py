@@ -148,9 +148,13 @@ class RelationalRule:
             degree = check_degree(getattr(self, name), f"parameter {name} of rule '{self.head}'")
             object.__setattr__(self, name, degree)
         if not self.cases or not all(self.cases):
-            raise RuleSetError(f"the rule on {self.head} has an empty premise; state a fact instead")
+            raise RuleSetError(
+                f"the rule on {self.head} has an empty premise; state a fact instead"
+            )
         if self.s < 1.0 and not self.is_definition:
-            raise RuleSetError(f"the rule on {self.head} has s < 1, so it is an equivalence: write iff")
+            raise RuleSetError(
+                f"the rule on {self.head} has s < 1, so it is an equivalence: write iff"
+            )
 
     def __str__(self) -> str:
         premise = " or ".join(" and ".join(map(str, case)) for case in self.cases)

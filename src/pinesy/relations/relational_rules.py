@@ -30,6 +30,7 @@ from pinesy.rules.attributes import Attribute
 
 if TYPE_CHECKING:
     from pinesy.relations.graph import Graph
+    from pinesy.relations.grounding import GroundCascade
     from pinesy.relations.known_graph import KnownGraph
 
 
@@ -133,6 +134,25 @@ class RelationalRules:
 
         return KnownGraph(self, graph if isinstance(graph, Graph) else Graph(graph))
 
+    def ground(self, graph: "Graph | Mapping[str, Any] | KnownGraph", atom: str) -> "GroundCascade":
+        """Return the propositional rules that an atom depends on, with the graph's evidence.
+
+        For everything that cascades can do: posteriors, margins, pages, the studio.
+
+        Examples
+        --------
+        >>> from pinesy import parse
+        >>> rules = parse("relation p(t) if p(X) then q(X) [certainty=0.9]")
+        >>> cascade = rules.ground({"p": [("a", 0.8)]}, "q(a)")
+        >>> cascade.infer(cascade.evidence)["q(a)"]
+        Possibility(q(a), {true: 1, false: 0.2})
+        """
+        from pinesy.relations.grounding import Grounding
+        from pinesy.relations.known_graph import KnownGraph
+
+        known = graph if isinstance(graph, KnownGraph) else self.infer(graph)
+        return Grounding(known, known._ground_literal(atom)).cascade()
+
     def __str__(self) -> str:
         lines = [*map(str, self.declarations), ""]
         lines += [*map(str, self.functions), *map(str, self.rules)]
@@ -141,9 +161,7 @@ class RelationalRules:
     def __repr__(self) -> str:
         names = [n for n in self.relations if n not in self.derived]
         heads = [n for n in self.relations if n in self.derived]
-        return (
-            f"RelationalRules({len(self.rules)} rules: {_some(names)} -> {_some(heads)})"
-        )
+        return f"RelationalRules({len(self.rules)} rules: {_some(names)} -> {_some(heads)})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RelationalRules):

@@ -440,5 +440,3 @@ class RelationsReader(RulesReader):
 
 def _invert(part: Part) -> Part:
     return ~part
-
-

@@ -85,7 +85,9 @@ class Missing:
         if not self.repairs:
             return f"Nothing is missing: it is certain at {self.atom.certain:.6g}."
         facts = " and ".join(map(str, self.repairs))
-        near = "" if self.is_complete else f" (searched among the {self.searched:,} entities nearest)"
+        near = (
+            "" if self.is_complete else f" (searched among the {self.searched:,} entities nearest)"
+        )
         return f"It would follow at {self.would_be:.6g} if {facts}{near}."
 
     def text(self) -> str:
@@ -194,7 +196,9 @@ class RepairSearch:
         if predicate in self.clauses:
             return None
         name = predicate[0]
-        if name == "count" or (name in self.known.rules.derived and name in self.known.rules.closed):
+        if name == "count" or (
+            name in self.known.rules.derived and name in self.known.rules.closed
+        ):
             return -1  # neither derived by these rules nor a fact
         if name in self.known.rules.derived and predicate[1] == CERTAIN:
             return -1
@@ -216,8 +220,7 @@ class RepairSearch:
         compare = self.known.evaluation.entities.compare
         for clause in self.clauses[predicate]:
             arguments = [
-                int(c[0])
-                for c in decode(np.array([key], np.int64), radix, len(clause.head.terms))
+                int(c[0]) for c in decode(np.array([key], np.int64), radix, len(clause.head.terms))
             ]
             binding: dict[int, int] = {}
             is_match = True
@@ -235,9 +238,7 @@ class RepairSearch:
 
                 tests = [f for f in clause.filters if isinstance(f, Test)]
                 holds = all(
-                    compare(
-                        t.sign, np.array([ground(t.left)]), np.array([ground(t.right)])
-                    )[0]
+                    compare(t.sign, np.array([ground(t.left)]), np.array([ground(t.right)]))[0]
                     for t in tests
                 )
                 if holds:
@@ -323,9 +324,7 @@ class RepairSearch:
             else:
                 would_be = min(would_be, float(levels[self._rank(*current)]))
         ordered = tuple(sorted(repairs.values(), key=lambda r: r.text))
-        return Missing(
-            atom, self.certain, ordered, would_be, len(self.entities), self.is_complete
-        )
+        return Missing(atom, self.certain, ordered, would_be, len(self.entities), self.is_complete)
 
     def _repair(self, atom: Atom) -> Repair:
         predicate, key = atom

@@ -209,7 +209,9 @@ def _check_values(
     size = len(attribute.domain) if isinstance(attribute, EntityAttribute) else None
     if n in (0, size):
         raise RelationalRuleError(
-            f"'{literal}' {'always' if n else 'never'} holds: name some of the values", rule, literal
+            f"'{literal}' {'always' if n else 'never'} holds: name some of the values",
+            rule,
+            literal,
         )
 
 
@@ -254,7 +256,9 @@ def free_variables(rule: object, case: Case, count: CountPremise) -> set[Variabl
     outside |= {v for part in case if part is not count for v in part.variables()}
     if count.counted in outside:
         raise RelationalRuleError(
-            f"variable {count.counted} is counted in '{count}' and used outside; rename one", rule, count
+            f"variable {count.counted} is counted in '{count}' and used outside; rename one",
+            rule,
+            count,
         )
     return {*count.variables()} & outside
 

@@ -264,9 +264,7 @@ class _Scope:
         if predicate not in self.known.evaluation.tables:
             members = self._members(term)
             ranks = np.full(len(members), self.facts.top, np.int64)
-            self.known.evaluation.tables[predicate] = AtomTable(
-                members, ranks, 1, self.facts.radix
-            )
+            self.known.evaluation.tables[predicate] = AtomTable(members, ranks, 1, self.facts.radix)
         return predicate
 
 
