@@ -17,6 +17,7 @@ ROWS = [
     ["engine"],
     ["semantics"],
     ["rulebase"],
+    ["relations"],
     ["samples"],
     ["induction"],
     ["learning"],

@@ -14,10 +14,11 @@ from pinesy.relations import (
     TermComparison,
     Variable,
 )
+from pinesy.relations.literals import Term
 
 SIXTEENTHS = st.integers(0, 16).map(lambda k: k / 16)
 CERTAINTIES = st.integers(4, 16).map(lambda k: k / 16)
-VARIABLES = [Variable(name) for name in "XYZ"]
+VARIABLES: list[Term] = [Variable(name) for name in "XYZ"]
 ENTITIES = ["a", "b", "c", 3]
 SHADES = ("red", "green", "blue")
 

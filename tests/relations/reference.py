@@ -27,8 +27,22 @@ class Reference:
         self.certain: dict[Key, float] = {}
         self.against: dict[Key, float] = {}
         self.listed: set[Key] = set()
+        #: What speaks against closed atoms, except that they are not derived.
+        self.negative: dict[Key, float] = {}
+        #: What speaks against an atom of a closed relation that is not listed here.
+        self.defaults: dict[str, float] = {}
+        self.sorts: dict[str, set[Any]] = {"entity": {*graph.entities.names}}
+        self._read_facts(graph)
+        self._read_sorts(graph)
+        for stratum in rules.strata:
+            own = [rule for rule in rules.rules if rule.head.name in stratum.names]
+            if stratum.closed:
+                self._closed(stratum.names, own)
+            else:
+                self._raise_certainties(own)
+
+    def _read_facts(self, graph: Graph) -> None:
         names = graph.entities.names
-        self.sorts: dict[str, set[Any]] = {"entity": {*names}}
         for name in graph.relations:
             table = graph.facts(name)
             for row in range(len(table)):
@@ -37,11 +51,14 @@ class Reference:
                 self.against[key] = table.against[row]
                 self.listed.add(key)
         for name, attached in graph.attached.items():
-            domain = rules.relations[name].domain  # type: ignore[union-attr]
+            domain = self.rules.relations[name].domain  # type: ignore[union-attr]
             for row, degrees in zip(attached.columns.T, attached.degrees, strict=True):
                 for value, degree in zip(domain, degrees.tolist(), strict=True):
                     key = (name, *(names[i] for i in row), value)
                     self.against[key] = from_certainty(degree)
+
+    def _read_sorts(self, graph: Graph) -> None:
+        names, rules = graph.entities.names, self.rules
         for name in (*graph.relations, *graph.attached):
             table_columns = (
                 graph.facts(name) if name in graph.relations else graph.attached[name]
@@ -56,12 +73,6 @@ class Reference:
                     if not isinstance(term, Variable):
                         self.sorts.setdefault(sort, set()).add(term)
                         self.sorts["entity"].add(term)
-        for stratum in rules.strata:
-            own = [rule for rule in rules.rules if rule.head.name in stratum.names]
-            if stratum.closed:
-                self._closed(stratum.names, own)
-            else:
-                self._raise_certainties(own)
 
     def _substitutions(self, parts: Any) -> Iterator[dict[Variable, Any]]:
         """Yield every substitution of the variables of literals by entities of their sorts."""
@@ -120,8 +131,6 @@ class Reference:
             return 0.0 if side == "for" else 1.0
         return degrees[count.least - 1]
 
-    defaults: dict[str, float] = {}
-
     def _raise_certainties(self, rules: Any) -> None:
         changed = True
         while changed:
@@ -154,8 +163,6 @@ class Reference:
             if (value in head.values) == head.negated:
                 yield self.against, (*key, value)
 
-    negative: dict[Key, float] = {}
-
     def _closed(self, names: Any, rules: Any) -> None:
         """Evaluate from below how certain and, by what speaks against, how possible."""
         definitions = {rule.head.name: rule for rule in rules if rule.is_definition}
@@ -173,12 +180,15 @@ class Reference:
                 self.against[key] = max(self.against[key], self.negative.get(key, 0.0))
             default = from_certainty(definitions[name].s) if name in definitions else 1.0
             self.defaults[name] = default
+        self._raise_possibilities([r for r in rules if not r.head.negated], definitions)
+
+    def _raise_possibilities(self, rules: Any, definitions: Any) -> None:
         changed = True
         while changed:
             changed = False
             for rule in rules:
                 head = rule.head
-                if head.negated or (head.name in definitions and not rule.is_definition):
+                if head.name in definitions and not rule.is_definition:
                     continue
                 for case in rule.cases:
                     for theta in self._substitutions([head, *case]):

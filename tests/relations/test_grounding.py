@@ -42,7 +42,7 @@ def test_degrees_are_those_of_the_cascade(program: tuple[RelationalRules, Graph]
                 continue
             atom = known.ask(question)
             inferred = cascade.infer(cascade.evidence)[question]
-            assert inferred.to_dict() == {True: atom.possible, False: 1.0 - atom.certain}, (  # type: ignore[union-attr]
+            assert inferred.to_dict() == {True: atom.possible, False: 1.0 - atom.certain}, (
                 question,
                 str(rules),
             )

@@ -33,6 +33,12 @@ from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.model.archives import MEMBER, RULES, PerceptionRecord, archived, extracted
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import Savable, View, mapping_by_input, names
+from pinesy.relations.relational_json import (
+    is_relational,
+    read_relational_rules,
+    write_relational_rules,
+)
+from pinesy.relations.relational_rules import RelationalRules
 from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import (
@@ -64,6 +70,7 @@ def save(
     | LearnedRules
     | CalibratedRules
     | NeuroSymbolic
+    | RelationalRules
     | HasRules,
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
@@ -72,13 +79,13 @@ def save(
 
     Parameters
     ----------
-    model : rules, for a ``.rules`` or ``.json`` file; what `learn` or `calibrate` returns or a
-        model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file. Of
-        a `pinesy.estimators.RuleClassifier` the rules are saved, or after `calibrate` the
-        calibrated rules. A calibration is saved as counts, without the data. The perceptions of a
-        `NeuroSymbolic` are saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
-        `pinesy.nets.NetworkPerception` has; any other must be given again to `load`. Of a search
-        for tolerances only the result is saved.
+    model : rules, also relational ones, for a ``.rules`` or ``.json`` file; what `learn` or
+        `calibrate` returns or a model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`,
+        for a ``.zip`` file. Of a `pinesy.estimators.RuleClassifier` the rules are saved, or after
+        `calibrate` the calibrated rules. A calibration is saved as counts, without the data. The
+        perceptions of a `NeuroSymbolic` are saved if they have ``suffix``, ``save(path)`` and
+        ``restore(path)``, as `pinesy.nets.NetworkPerception` has; any other must be given again to
+        `load`. Of a search for tolerances only the result is saved.
     path : the file, which is replaced only once the new one is whole
     provenance : of what was learned, facts about the data such as their file and fingerprint;
         anything that JSON can hold. The versions of pinesy, NumPy and Python are added.
@@ -101,21 +108,27 @@ def save(
         write_json(model.learned or model.rules, path, model)
     elif isinstance(model, NeuroSymbolic):
         _save_neurosymbolic(model, path)
+    elif isinstance(model, RelationalRules):
+        write_relational_rules(model, path)
     elif isinstance(model, Cascade | RuleSet):
-        cascade = as_cascade(model)
-        card = card_of(cascade)
-        if card is None:
-            write_rules(cascade, path)
-        elif path.suffix == ".json":
-            write_json(cascade, path)
-        else:
-            text = json.dumps(card.to_dict(), separators=(",", ":"))
-            write_rules(cascade, path, CARD.removeprefix("# ") + text)
+        _save_rules(as_cascade(model), path)
     else:
         raise DataError(
             f"{model!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
             "calibrate returns, a fitted RuleClassifier, or a NeuroSymbolic"
         )
+
+
+def _save_rules(cascade: Cascade, path: Path) -> None:
+    """Write rules, with the score card if they were induced."""
+    card = card_of(cascade)
+    if card is None:
+        write_rules(cascade, path)
+    elif path.suffix == ".json":
+        write_json(cascade, path)
+    else:
+        text = json.dumps(card.to_dict(), separators=(",", ":"))
+        write_rules(cascade, path, CARD.removeprefix("# ") + text)
 
 
 def load(
@@ -132,7 +145,8 @@ def load(
 
     Returns
     -------
-    model : a `Cascade` for a file of rules, with the score card if they were induced; a
+    model : a `Cascade` for a file of rules, with the score card if they were induced;
+        `RelationalRules` if it declares relations; a
         `LearnedRules`, with the result of learning and its provenance; a `CalibratedRules`; or a
         `NeuroSymbolic`
     """
@@ -145,6 +159,9 @@ def load(
         )
     if path.suffix not in (".json", ".rules"):
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
+    if path.suffix == ".json" and is_relational(text := read_text(path)):
+        with placed(str(path)):
+            return read_relational_rules(text)
     if path.suffix == ".rules":
         return with_card(read_rules(path, max_values), read_text(path), str(path))
     rules, learned, calibrated = _read_json(path, max_values)

@@ -7,8 +7,12 @@
 `KnownGraph`.
 """
 
+from pinesy.relations.answer_table import AttributeTable, GroundAtom, Table
+from pinesy.relations.derivation import Derivation, Why
 from pinesy.relations.fact_table import EntityIndex, FactTable
-from pinesy.relations.graph import Distributions, Graph
+from pinesy.relations.graph import Distributions, Graph, load_facts
+from pinesy.relations.grounding import GroundCascade
+from pinesy.relations.known_graph import KnownGraph
 from pinesy.relations.literals import (
     CountPremise,
     RelationLiteral,
@@ -23,20 +27,31 @@ from pinesy.relations.relational_rule import (
     RelationalRule,
 )
 from pinesy.relations.relational_rules import RelationalRules
+from pinesy.relations.repairs import Missing, Repair
 
 __all__ = [
+    "AttributeTable",
     "CountPremise",
+    "Derivation",
     "Distributions",
     "EntityAttribute",
     "EntityIndex",
     "FactTable",
     "Graph",
+    "GroundAtom",
+    "GroundCascade",
     "GuardedFunction",
+    "KnownGraph",
+    "Missing",
     "Relation",
     "RelationLiteral",
     "RelationalRule",
     "RelationalRules",
+    "Repair",
+    "Table",
     "TermComparison",
     "Variable",
+    "Why",
+    "load_facts",
     "variables",
 ]

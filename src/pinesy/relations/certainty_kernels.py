@@ -1,8 +1,8 @@
 """The kernel of recursive rules: atoms are settled by decreasing certainty.
 
-Buckets by rank; the atom of the highest rank is final, because a conclusion is never above the lowest
-atom of its premise (Knuth's superior functions). A settled atom is joined with facts, by sorted
-indices, and with atoms that were settled before, by linked lists under a hash of their bound
+Buckets by rank; the atom of the highest rank is final, because a conclusion is never above the
+lowest atom of its premise (Knuth's superior functions). A settled atom is joined with facts, by
+sorted indices, and with atoms that were settled before, by linked lists under a hash of their bound
 arguments. So each atom is settled once and each ground instance met once, when its last atom is
 settled.
 """
@@ -11,14 +11,17 @@ settled.
 import numpy as np
 
 from pinesy._common.jit import compiled, inner
-
-#: Steps of a plan.
-FACTS, SETTLED, LOOKUP, COMPARE = 0, 1, 2, 3
-#: How an argument of a literal is matched: it binds a variable, or is part of the key of an index,
-#: or must equal a variable that the same literal binds.
-BIND, KEY, EQUAL = 0, 1, 2
-#: Why the kernel stopped.
-DONE, TOO_MANY_ATOMS, TOO_MANY_INSTANCES = 0, 1, 2
+from pinesy.relations.clauses import (
+    BIND,
+    COMPARE,
+    DONE,
+    EQUAL,
+    KEY,
+    LOOKUP,
+    SETTLED,
+    TOO_MANY_ATOMS,
+    TOO_MANY_INSTANCES,
+)
 
 _I, _V, _M = "int64", "int64[::1]", "int64[:, ::1]"
 
@@ -52,7 +55,7 @@ def _grow(array, size):
 
 @inner
 def _value(term, binding):
-    """Return the entity of a term: a variable, or the constant that a negative number stands for."""
+    """Return the entity of a term: of a variable, or of a negative number."""
     return binding[term] if term >= 0 else -term - 1
 
 
@@ -128,7 +131,7 @@ def settle_atoms(
     number,  # whether an entity is a number
     order,  # the place of an entity among numbers, or among texts
 ):
-    """Return keys, ranks (0 if not settled), clauses and bindings of atoms; instances and status."""
+    """Return keys, ranks (0 if not settled), clauses, bindings of atoms; instances, status."""
     radix, top, stop = settings[0], settings[1], settings[2]
     max_atoms, max_instances = settings[3], settings[4]
     record, n_variables = settings[5], settings[6]
@@ -303,7 +306,7 @@ def settle_atoms(
                     continue
                 step = first + depth
                 kind = step_kind[step]
-                if kind == COMPARE or kind == LOOKUP:
+                if kind >= LOOKUP:  # or COMPARE
                     rank = np.int64(0)
                     if enters and kind == COMPARE:
                         left = _value(step_terms[step, 0], binding)
@@ -350,11 +353,8 @@ def settle_atoms(
                     cursor[depth] = node_next[cursor[depth]]
                 else:
                     cursor[depth] += 1
-                if kind == SETTLED:
-                    is_end = cursor[depth] < 0
-                else:
-                    is_end = cursor[depth] >= limit[depth]
-                if is_end:
+                end_of_facts = np.int64(0) if kind == SETTLED else limit[depth]
+                if cursor[depth] < 0 or (kind != SETTLED and cursor[depth] >= end_of_facts):
                     depth -= 1
                     enters = False
                     continue
@@ -376,9 +376,10 @@ def settle_atoms(
                     else:
                         arguments[position] = value
                 for position in range(step_arity[step]):
-                    if step_modes[step, position] == EQUAL:
-                        if binding[step_terms[step, position]] != arguments[position]:
-                            is_match = False
+                    term = step_terms[step, position]
+                    is_repeated = step_modes[step, position] == EQUAL
+                    if is_repeated and binding[term] != arguments[position]:
+                        is_match = False
                 enters = is_match
                 if is_match:
                     depth += 1

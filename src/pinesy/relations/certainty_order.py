@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pinesy.exceptions import DataError
-from pinesy.relations.certainty_kernels import (
+from pinesy.relations.clauses import (
     BIND,
     COMPARE,
     DONE,
@@ -14,20 +14,17 @@ from pinesy.relations.certainty_kernels import (
     FACTS,
     KEY,
     LOOKUP,
-    SETTLED,
-    TOO_MANY_ATOMS,
-    settle_atoms,
-)
-from pinesy.relations.clauses import (
     MAX_ATOMS,
     MAX_INSTANCES,
+    SETTLED,
     SIGNS,
+    TOO_MANY_ATOMS,
     AtomTable,
     Clause,
+    EntityComparison,
     Goal,
     Lookup,
     Predicate,
-    Test,
     order_items,
     too_many,
     variables_of,
@@ -155,8 +152,8 @@ class ClauseLayout:
             bound |= {*variables_of(goal)}
         return steps
 
-    def _filter_step(self, item: Lookup | Test) -> "_Step":
-        if isinstance(item, Test):
+    def _filter_step(self, item: Lookup | EntityComparison) -> "_Step":
+        if isinstance(item, EntityComparison):
             return _Step(COMPARE, SIGNS.index(item.sign), [item.left, item.right], [KEY, KEY])
         lookup = self.lookups.setdefault((item.predicate, item.default), len(self.lookups))
         return _Step(LOOKUP, lookup, list(item.terms), [KEY] * len(item.terms))
@@ -255,12 +252,14 @@ def settle(
     stop : atoms below this rank are not looked for
     record : whether to keep the derivations
     """
+    from pinesy.relations.certainty_kernels import settle_atoms  # compiled: imported when used
+
     layout = ClauseLayout(clauses, predicates, tables, radix)
     n = len(layout.arity)
     n_lists = max(1, len(layout.lists))
     if radix ** max([1, *layout.arity]) * max(n, n_lists) > MAX_KEY:
         raise DataError(
-            f"{radix:,} entities, relations of {max(layout.arity)} arguments and {n} relations that "
+            f"{radix:,} entities and {n} relations of up to {max(layout.arity)} arguments that "
             "depend on each other are too many for 64-bit keys; use relations of fewer arguments"
         )
     first_keys, first_ranks = [], []

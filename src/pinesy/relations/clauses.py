@@ -18,6 +18,13 @@ from pinesy.relations.fact_table import IntArray, decode, encode
 Predicate: TypeAlias = Hashable
 #: The signs of comparisons, in the order of the kernels.
 SIGNS = ("==", "!=", "<", "<=", ">", ">=")
+#: Steps of a plan of the kernel; lookups and comparisons only filter.
+FACTS, SETTLED, LOOKUP, COMPARE = 0, 1, 2, 3
+#: How an argument of a literal is matched: it binds a variable, or is part of the key of an index,
+#: or must equal a variable that the same literal binds.
+BIND, KEY, EQUAL = 0, 1, 2
+#: Why the kernel stopped.
+DONE, TOO_MANY_ATOMS, TOO_MANY_INSTANCES = 0, 1, 2
 #: Ground instances and atoms of one evaluation, at most.
 MAX_INSTANCES, MAX_ATOMS = 10**9, 10**8
 
@@ -37,15 +44,12 @@ class Lookup(NamedTuple):
     default: int
 
 
-class Test(NamedTuple):
+class EntityComparison(NamedTuple):
     """A comparison of two terms."""
 
     left: int
     sign: str
     right: int
-
-    #: pytest collects no test from this
-    __test__ = False
 
 
 @dataclass(frozen=True)
@@ -61,16 +65,16 @@ class Clause:
 
     head: Goal
     body: tuple[Goal, ...]
-    filters: tuple[Lookup | Test, ...]
+    filters: tuple[Lookup | EntityComparison, ...]
     rank: int
     n_variables: int
     rule: object = None
     parts: tuple[object, ...] = field(default=(), compare=False)
 
 
-def variables_of(item: Goal | Lookup | Test) -> Iterator[int]:
+def variables_of(item: Goal | Lookup | EntityComparison) -> Iterator[int]:
     """Yield the variables of a premise."""
-    terms = (item.left, item.right) if isinstance(item, Test) else item.terms
+    terms = (item.left, item.right) if isinstance(item, EntityComparison) else item.terms
     yield from (term for term in terms if term >= 0)
 
 
@@ -202,17 +206,18 @@ def order_items(
         if not goals:
             raise DataError(f"a variable of '{clause.rule}' is bound by no relation")
 
-        def preference(goal: int) -> tuple[float, float]:
-            terms = clause.body[goal].terms
-            free = sum(term >= 0 and term not in bound for term in terms)
-            is_apart = free == len(terms) and free > 0 and bool(bound)
-            return (float(is_apart) * 10 + free, sizes[goal])
-
-        chosen_goal = min(goals, key=preference)
-        order.append(chosen_goal)
-        goals.remove(chosen_goal)
-        bound |= {*variables_of(clause.body[chosen_goal])}
+        _, _, goal = min((_preference(clause.body[g], bound), sizes[g], g) for g in goals)
+        order.append(goal)
+        goals.remove(goal)
+        bound |= {*variables_of(clause.body[goal])}
     return order
+
+
+def _preference(goal: Goal, bound: set[int]) -> int:
+    """Return how many arguments of a goal are free; more if it shares no variable."""
+    free = sum(term >= 0 and term not in bound for term in goal.terms)
+    is_apart = 0 < free == len(goal.terms) and bool(bound)
+    return free + 10 * is_apart
 
 
 def too_many(rule: object, count: int, most: int, noun: str) -> DataError:

@@ -2,25 +2,26 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from pinesy._common.console import check_stop
+from pinesy._common.validation import BoolArray
 from pinesy.relations.clauses import (
     MAX_INSTANCES,
     AtomTable,
     Clause,
+    EntityComparison,
     Goal,
     Lookup,
     Predicate,
-    Test,
     greatest,
     order_items,
     too_many,
     variables_of,
 )
 from pinesy.relations.fact_table import IntArray, encode
-from pinesy.relations.path_loops import expand_ranges
 
 #: Instances that are made at a time.
 BLOCK = 1 << 23
@@ -33,13 +34,13 @@ class EntityOrder:
     number: IntArray
     place: IntArray
 
-    def compare(self, sign: str, left: IntArray, right: IntArray) -> np.ndarray:
+    def compare(self, sign: str, left: IntArray, right: IntArray) -> BoolArray:
         """Return where a comparison of entity indices holds."""
         if sign in ("==", "!="):
-            return (left == right) == (sign == "==")
+            return np.asarray((left == right) == (sign == "=="))
         a, b = self.place[left], self.place[right]
         results = {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}
-        return results[sign] & (self.number[left] == self.number[right])
+        return np.asarray(results[sign] & (self.number[left] == self.number[right]))
 
 
 @dataclass
@@ -100,7 +101,7 @@ class ColumnarJoin:
                 # Too many at a time: the rows in parts.
                 cuts = np.searchsorted(np.cumsum(end - start), np.arange(BLOCK, total, BLOCK)) + 1
                 bounds = np.unique(np.concatenate([[0], cuts, [len(ranks)]])).tolist()
-                for low, high in zip(bounds, bounds[1:], strict=False):
+                for low, high in pairwise(bounds):
                     part = {v: column[low:high] for v, column in binding.items()}
                     joined = self._join(
                         goal, part, ranks[low:high], start[low:high], end[low:high], rows_of, needed
@@ -125,10 +126,10 @@ class ColumnarJoin:
         return binding[term] if term >= 0 else np.full(n, -term - 1, np.int64)
 
     def _filter(
-        self, item: Lookup | Test, binding: dict[int, IntArray], ranks: IntArray
+        self, item: Lookup | EntityComparison, binding: dict[int, IntArray], ranks: IntArray
     ) -> tuple[dict[int, IntArray], IntArray]:
         n = len(ranks)
-        if isinstance(item, Test):
+        if isinstance(item, EntityComparison):
             columns = [self._column(t, binding, n) for t in (item.left, item.right)]
             mask = self.entities.compare(item.sign, *columns)
         else:
@@ -169,6 +170,8 @@ class ColumnarJoin:
         needed: set[int],
     ) -> tuple[dict[int, IntArray], IntArray]:
         """Return the rows, each with every atom of its range; only variables that are needed."""
+        from pinesy.relations.path_loops import expand_ranges  # compiled: imported when used
+
         total = int((end - start).sum())
         rows, places = expand_ranges(np.ascontiguousarray(start), np.ascontiguousarray(end), total)
         atoms = order[places]

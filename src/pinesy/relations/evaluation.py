@@ -17,7 +17,6 @@ from pinesy.relations.clauses import (
 )
 from pinesy.relations.columnar import ColumnarJoin, EntityOrder
 from pinesy.relations.fact_table import IntArray
-from pinesy.relations.path_loops import expand_ranges, widest_paths
 from pinesy.relations.strata import strongly_connected
 
 
@@ -99,7 +98,7 @@ class Evaluation:
         inner = [c for c in clauses if c not in exits] if is_recursive else []
         closure = None
         if is_recursive and engine is None and len(members) == 1:
-            closure = find_closure(clauses, *members, initial)
+            closure = find_closure(clauses, next(iter(members)), initial)
         start = {}
         for predicate, arity in members.items():
             own = [c for c in exits if c.head.predicate == predicate]
@@ -158,6 +157,8 @@ class Evaluation:
         stop: int = 1,
     ) -> AtomTable:
         """Return the atoms of a closure, from some sources; with `inverse`, to some targets."""
+        from pinesy.relations.path_loops import expand_ranges, widest_paths  # compiled
+
         edges = start if closure.edges is None else self.tables.get(closure.edges)
         empty = np.zeros(0, np.int64)
         if edges is None or not len(edges):

@@ -68,7 +68,7 @@ def _row_columns(content: Iterable[Any], where: str, arity: int | None) -> FactC
         index = next(i for i, row in enumerate(rows) if len(row) != expected)
         raise DataError(
             f"{where}, row {index}: {cut_repr(rows[index])} has {len(rows[index])} entities, "
-            f"others {expected}; give the same number for all, and a certainty as a float at the end"
+            f"others {expected}; give the same number for all, and a certainty as a float last"
         )
     n = lengths.pop() if lengths else (arity or 0)
     columns = [check_entities([row[i] for row in rows], where) for i in range(n)]
@@ -84,7 +84,7 @@ def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(
-                f"{path}, line {number}: {len(row)} fields, the header has {len(header)}: {row!r:.80}"
+                f"{path}, line {number}: {len(row)} fields, {len(header)} titles: {row!r:.60}"
             )
     return header, [[row[i] for row in rows] for i in range(len(header))]
 
@@ -92,10 +92,11 @@ def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
 def read_rows(path: Path) -> list[list[str]]:
     """Return the rows of a CSV or TSV file, without empty lines."""
     text = read_text(path)
-    delimiter = "," if path.suffix == ".csv" else "\t"
-    quoting = csv.QUOTE_MINIMAL if path.suffix == ".csv" else csv.QUOTE_NONE
     try:
-        rows = list(csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting))
+        if path.suffix == ".csv":
+            rows = list(csv.reader(io.StringIO(text)))
+        else:
+            rows = list(csv.reader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
     except csv.Error as error:
         raise DataError(f"{path}: cannot be read as a table: {error}") from None
     return [row for row in rows if any(field.strip() for field in row)]

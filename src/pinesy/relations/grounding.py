@@ -1,8 +1,8 @@
 """The propositional rules that an atom depends on: a cascade with an attribute for each atom.
 
-An ``if`` is ground once for each substitution, an ``iff`` once for each head atom: its premise is the
-``or`` over all substitutions. A fact on an atom that rules conclude on is two attributes, *given* and
-*denied*, with a rule each. The possibility distribution of the cascade's output is then (P, 1 - N).
+An ``if`` is ground once for each substitution, an ``iff`` once for each head atom: its premise is
+the ``or`` over all substitutions. A fact on an atom that rules conclude on is two attributes,
+*given* and *denied*, with a rule each. The distribution of the cascade's output is then (P, 1 - N).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pinesy.exceptions import CascadeError, DataError
-from pinesy.relations.clauses import AtomTable, Clause, Goal, Lookup, Test
+from pinesy.relations.clauses import AtomTable, Clause, EntityComparison, Goal, Lookup
 from pinesy.relations.columnar import ColumnarJoin
 from pinesy.relations.fact_table import complement
 from pinesy.relations.literals import (
@@ -79,7 +79,7 @@ class Grounding:
             )
         except CascadeError as error:
             raise CascadeError(
-                f"the ground rules depend on each other in a circle, which a cascade cannot: {error}"
+                f"the ground rules depend on each other, which those of a cascade cannot: {error}"
             ) from None
         cascade.evidence = {
             a.name: self.evidence[a.name] for a in cascade.inputs if a.name in self.evidence
@@ -92,13 +92,13 @@ class Grounding:
         if text not in self.attributes:
             if len(self.attributes) >= MAX_GROUND:
                 raise DataError(
-                    f"the grounding has more than {MAX_GROUND:,} atoms; ground an atom that depends "
-                    "on fewer"
+                    f"the grounding has more than {MAX_GROUND:,} atoms; ground an atom that "
+                    "depends on fewer"
                 )
             declaration = self.rules.relations[name]
             domain = (True, False)
             if isinstance(declaration, EntityAttribute):
-                domain = declaration.domain  # type: ignore[assignment]
+                domain = declaration.domain
             self.attributes[text] = Attribute(text, domain)
             self.waiting.append((name, entities))
         return self.attributes[text]
@@ -287,10 +287,10 @@ class Grounding:
         results: dict[tuple[Any, ...], dict[Variable, Entity]] = {}
         for items_of in make:
             scope = _Scope(writer)
-            items: list[Goal | Lookup | Test] = []
+            items: list[Goal | Lookup | EntityComparison] = []
             for part in case:
                 if isinstance(part, CountPremise):
-                    scope.terms([v for v in part.variables()])
+                    scope.terms(list(part.variables()))
                     continue
                 items += items_of(part, scope)
             variables = list(scope.numbers)
@@ -305,7 +305,7 @@ class Grounding:
         return list(results.values())
 
     def _rows(
-        self, items: Sequence[Goal | Lookup | Test], n_variables: int, rule: object
+        self, items: Sequence[Goal | Lookup | EntityComparison], n_variables: int, rule: object
     ) -> list[tuple[int, ...]]:
         evaluation = self.known.evaluation
         head = Goal(("ground",), tuple(range(n_variables)))

@@ -1,8 +1,8 @@
 """Questions with constants: magic sets, so that only what the question reaches is evaluated.
 
 For each relation and each set of its arguments that are bound there is a *magic* predicate, which
-says for which values the relation is needed, and an *answer* predicate. Cutting at a degree commutes
-with the transformation, so the degrees of the answers are those of the whole.
+says for which values the relation is needed, and an *answer* predicate. Cutting at a degree
+commutes with the transformation, so the degrees of the answers are those of the whole.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,10 +15,10 @@ from pinesy.relations.certainty_order import SettledAtoms, settle
 from pinesy.relations.clauses import (
     AtomTable,
     Clause,
+    EntityComparison,
     Goal,
     Lookup,
     Predicate,
-    Test,
     order_items,
     variables_of,
 )
@@ -89,7 +89,7 @@ class MagicProgram:
             for goal in clause.body
         ]
         goals: list[Goal] = [guard]
-        filters: list[Lookup | Test] = []
+        filters: list[Lookup | EntityComparison] = []
         needed: list[tuple[Predicate, Positions]] = []
         for index in order_items(clause, bound, sizes):
             if index >= len(clause.body):
@@ -157,13 +157,14 @@ class BoundQuestion:
             known.evaluate([name])
         else:
             own = self._open_relations(name)
-        facts = {("facts", p): t for p, t in known.initial_tables(own).items()}
-        arities = {predicate: table.arity for (_, predicate), table in facts.items()}
+        initial = known.initial_tables(own)
+        arities = {predicate: table.arity for predicate, table in initial.items()}
         by_head: dict[Predicate, list[Clause]] = {}
         for clause in known.clauses_of(own):
             by_head.setdefault(clause.head.predicate, []).append(clause)
-        tables = {**known.evaluation.tables, **facts}
-        return MagicProgram(by_head, arities, known.initial_tables(own), tables, known.ranked.top)
+        tables: dict[Predicate, AtomTable] = dict(known.evaluation.tables)
+        tables |= {("facts", predicate): table for predicate, table in initial.items()}
+        return MagicProgram(by_head, arities, initial, tables, known.ranked.top)
 
     def _open_relations(self, name: str) -> Collection[str]:
         """Return the open relations that are evaluated from the constants; evaluate the others."""

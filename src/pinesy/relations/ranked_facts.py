@@ -218,6 +218,6 @@ class RankedFacts:
         place = np.zeros(len(names), np.int64)
         for kind in (0, 1):
             members = np.flatnonzero(number == kind).tolist()
-            for position, index in enumerate(sorted(members, key=lambda i: names[i])):  # type: ignore[arg-type,return-value]
+            for position, index in enumerate(sorted(members, key=lambda i: names[i])):
                 place[index] = position
         return EntityOrder(number, place)

@@ -50,6 +50,7 @@ class Relation:
         object.__setattr__(self, "sorts", sorts)
 
     def __call__(self, *terms: Term) -> "Conclusion":
+        """Return the literal of some terms."""
         if len(terms) != len(self.sorts):
             raise RuleSetError(
                 f"relation {self.name!r} takes {len(self.sorts)} arguments; got {len(terms)}"

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from pinesy._common.budgets import allow_tokens, budget, value_limit
 from pinesy._common.files import as_path
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, PinesyError
 from pinesy.relations.literals import (
     Case,
     CountPremise,
@@ -122,7 +122,7 @@ class RelationsReader(RulesReader):
             if not positions:
                 raise
             source, token = positions.get(error.literal) or positions[None]
-            source.fail(str(error), token)
+            raise _located(error, source, token) from None
 
     # --- declarations ---
 
@@ -264,7 +264,7 @@ class RelationsReader(RulesReader):
         return cases
 
     def _part(self) -> Cases:
-        """Read a literal, a comparison, ``not f``, ``(f)``, ``exists Y: f``, ``at least 2 Z: f``."""
+        """Read a literal, ``X != Y``, ``not f``, ``(f)``, ``exists Y: f``, ``at least 2 Z: f``."""
         self.enter_bracket("this formula nests")
         token, text = self.token, self.token.text
         is_word = token.kind == "word"
@@ -393,16 +393,8 @@ class RelationsReader(RulesReader):
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 self.fail(f"an entity is a text or a number; got {value!r:.60}", token)
             return value
-        if token.kind == "word" and is_variable_name(token.text):
-            variable = Variable(token.text)
-            if variable in self._ended:
-                self.fail(f"variable {variable} is used outside its 'exists'; rename one", token)
-            self._seen.add(variable)
-            return variable
-        if token.text == "_":
-            self.fail("give the variable a name; one that is used once is read 'exists'", token)
         if token.kind == "word" and token.text not in KEYWORDS:
-            return token.text
+            return self._word_term(token)
         if token.kind == "string":
             return self.string(token)
         if token.kind == "name":
@@ -412,6 +404,18 @@ class RelationsReader(RulesReader):
         if token.text == "-" and self.token.kind == "number":
             return -self.number(self.take())
         self.fail_expected("a variable or an entity", token)
+
+    def _word_term(self, token: Token) -> Term:
+        """Return the term of a word: a variable or an entity."""
+        if token.text == "_":
+            self.fail("give the variable a name; one that is used once is read 'exists'", token)
+        if not is_variable_name(token.text):
+            return token.text
+        variable = Variable(token.text)
+        if variable in self._ended:
+            self.fail(f"variable {variable} is used outside its 'exists'; rename one", token)
+        self._seen.add(variable)
+        return variable
 
     def _variable(self) -> Variable:
         token = self.take()
@@ -436,6 +440,14 @@ class RelationsReader(RulesReader):
         if not any(isinstance(t, Variable) for t in (left, right)):
             self.fail(f"'{comparison}' has no variable: it always holds, or never", token)
         return comparison
+
+
+def _located(error: PinesyError, source: TokenizedText, token: Token) -> PinesyError:
+    """Return an error with the line and column of a token."""
+    try:
+        source.fail(str(error), token)
+    except PinesyError as located:
+        return located
 
 
 def _invert(part: Part) -> Part:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pinesy._common.validation import check_degree, printable
 from pinesy.relations.answer_table import GroundAtom
-from pinesy.relations.clauses import Clause, Goal, Lookup, Test, variables_of
+from pinesy.relations.clauses import Clause, EntityComparison, Goal, Lookup, variables_of
 from pinesy.relations.fact_table import decode
 from pinesy.relations.literals import RelationLiteral, atom_text
 from pinesy.relations.translation import AGAINST, CERTAIN
@@ -29,6 +29,8 @@ MAX_SEARCHED = 200_000
 
 #: A ground atom: predicate and key.
 Atom = tuple[Any, int]
+#: A ground instance: its conclusion, its clause, its premises.
+Instance = tuple[Atom, Clause, list[Atom]]
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,10 @@ class Missing:
     def what_would_change_it(self) -> str:
         """The repairs, in a sentence."""
         if self.repairs is None:
-            return f"No facts would make it certain at {self.certain:.6g}: no rule of that certainty concludes it."
+            return (
+                f"No facts to add would make it certain at {self.certain:.6g}: no rule of that "
+                "certainty concludes it, or each needs what is closed to be otherwise."
+            )
         if not self.repairs:
             return f"Nothing is missing: it is certain at {self.atom.certain:.6g}."
         facts = " and ".join(map(str, self.repairs))
@@ -189,7 +194,7 @@ class RepairSearch:
         return list(nearest), False
 
     def _cost(self, atom: Atom) -> int | None:
-        """Return 0 for an atom that is certain enough, 1 for a repair; None if rules conclude it."""
+        """Return 0 for an atom that is certain enough, 1 for a repair, None for a conclusion."""
         predicate, key = atom
         if self._rank(predicate, key) >= self.rank:
             return 0
@@ -236,7 +241,7 @@ class RepairSearch:
                 def ground(term: int, full: dict[int, int] = full) -> int:
                     return full[term] if term >= 0 else -term - 1
 
-                tests = [f for f in clause.filters if isinstance(f, Test)]
+                tests = [f for f in clause.filters if isinstance(f, EntityComparison)]
                 holds = all(
                     compare(t.sign, np.array([ground(t.left)]), np.array([ground(t.right)]))[0]
                     for t in tests
@@ -251,31 +256,18 @@ class RepairSearch:
 
     def run(self, atom: GroundAtom) -> Missing:
         """Return the answer, by Knuth's algorithm over the instances that the atom reaches."""
-        waiting = [self.target]
-        reached = {self.target}
-        instances: list[tuple[Atom, Clause, list[Atom]]] = []
-        used_in: dict[Atom, list[int]] = {}
-        heap: list[tuple[int, int, Atom, int]] = []
-        counter = 0
-        cost = self._cost(self.target)
-        if cost == -1 or self.target[0] not in self.clauses or -1 in self.indices:
+        if self.target[0] not in self.clauses or -1 in self.indices:
             return self._without_repairs(atom)
-        while waiting:
-            current = waiting.pop()
-            for clause, premises in self._instances(current):
-                number = len(instances)
-                instances.append((current, clause, premises))
-                for premise in premises:
-                    used_in.setdefault(premise, []).append(number)
-                    if premise in reached:
-                        continue
-                    reached.add(premise)
-                    cost = self._cost(premise)
-                    if cost is None:
-                        waiting.append(premise)
-                    elif cost >= 0:
-                        counter += 1
-                        heapq.heappush(heap, (cost, counter, premise, -1))
+        instances, costs = self._reach()
+        used_in: dict[Atom, list[int]] = {}
+        for number, (_, _, premises) in enumerate(instances):
+            for premise in premises:
+                used_in.setdefault(premise, []).append(number)
+        heap: list[tuple[int, int, Atom, int]] = [
+            (cost, counter, premise, -1) for counter, (premise, cost) in enumerate(costs.items())
+        ]
+        heapq.heapify(heap)
+        counter = len(heap)
         remaining = [len(premises) for _, _, premises in instances]
         total = [0] * len(instances)
         final: dict[Atom, tuple[int, int]] = {}
@@ -296,6 +288,26 @@ class RepairSearch:
             return self._without_repairs(atom)
         return self._collect(atom, final, instances)
 
+    def _reach(self) -> tuple[list[Instance], dict[Atom, int]]:
+        """Return the instances that the target depends on, and the costs of facts."""
+        instances: list[Instance] = []
+        costs: dict[Atom, int] = {}
+        waiting, reached = [self.target], {self.target}
+        while waiting:
+            current = waiting.pop()
+            for clause, premises in self._instances(current):
+                instances.append((current, clause, premises))
+                for premise in premises:
+                    if premise in reached:
+                        continue
+                    reached.add(premise)
+                    cost = self._cost(premise)
+                    if cost is None:
+                        waiting.append(premise)
+                    elif cost >= 0:
+                        costs[premise] = cost
+        return instances, costs
+
     def _without_repairs(self, atom: GroundAtom) -> Missing:
         return Missing(atom, self.certain, None, 0.0, len(self.entities), self.is_complete)
 
@@ -303,7 +315,7 @@ class RepairSearch:
         self,
         atom: GroundAtom,
         final: dict[Atom, tuple[int, int]],
-        instances: list[tuple[Atom, Clause, list[Atom]]],
+        instances: list[Instance],
     ) -> Missing:
         repairs: dict[Atom, Repair] = {}
         levels = self.known.ranked.levels

@@ -70,11 +70,9 @@ def check_declarations(
     ----------
     domains : the values of each function, by name
     """
-    known: dict[str, Declaration] = {}
-    for declaration in declarations:
-        if declaration.name in known:
-            raise RelationalRuleError(f"relation {declaration.name!r} is declared twice")
-        known[declaration.name] = declaration
+    known: dict[str, Declaration] = {d.name: d for d in declarations}
+    if len(known) < len(declarations):
+        raise RelationalRuleError("a relation is declared twice")
     implied: dict[str, RelationLiteral] = {}
     for rule in rules:
         if rule.head.name not in known:
@@ -90,22 +88,8 @@ def check_declarations(
     attributes = {n for n, d in known.items() if isinstance(d, EntityAttribute)}
     attributes |= {function.name for function in functions}
     for owner, literal in _all_literals(rules, functions):
-        if literal.name not in arities:
-            _fail_unknown(literal, owner, arities, "relation")
-        if len(literal.terms) != arities[literal.name]:
-            n = arities[literal.name]
-            raise RelationalRuleError(
-                f"{literal.name!r} takes {n} argument{'s' * (n != 1)}; got {len(literal.terms)}",
-                owner,
-                literal,
-            )
-        if (literal.name in attributes) != (literal.values is not None):
-            cure = (
-                f"{literal.name!r} is an attribute: compare its value, as in {literal.name}(..) == v"
-                if literal.name in attributes
-                else f"{literal.name!r} is a relation, which has no values"
-            )
-            raise RelationalRuleError(cure, owner, literal)
+        _check_arity(owner, literal, arities)
+        _check_kind(owner, literal, attributes)
     sorts = _infer_sorts(known, implied, rules, functions)
     for name in implied:
         if name in domains:
@@ -113,6 +97,28 @@ def check_declarations(
         else:
             known[name] = Relation(name, sorts[name])
     return known
+
+
+def _check_arity(owner: object, literal: RelationLiteral, arities: Mapping[str, int]) -> None:
+    if literal.name not in arities:
+        _fail_unknown(literal, owner, arities, "relation")
+    n = arities[literal.name]
+    if len(literal.terms) != n:
+        raise RelationalRuleError(
+            f"{literal.name!r} takes {n} argument{'s' * (n != 1)}; got {len(literal.terms)}",
+            owner,
+            literal,
+        )
+
+
+def _check_kind(owner: object, literal: RelationLiteral, attributes: set[str]) -> None:
+    """Raise for a relation that is compared, and an attribute that is not."""
+    name = literal.name
+    if (name in attributes) != (literal.values is not None):
+        cure = f"{name!r} is a relation, which has no values"
+        if name in attributes:
+            cure = f"{name!r} is an attribute: compare its value, as in {name}(..) == v"
+        raise RelationalRuleError(cure, owner, literal)
 
 
 def _fail_unknown(
@@ -155,26 +161,34 @@ def _infer_sorts(
     while changed:
         changed = False
         for owner, literals in scopes:
-            variables: dict[Variable, tuple[str, RelationLiteral]] = {}
-            for literal in literals:
-                for term, sort in zip(literal.terms, sorts[literal.name], strict=True):
-                    if not isinstance(term, Variable) or sort is None:
-                        continue
-                    other, where = variables.setdefault(term, (sort, literal))
-                    if other != sort and ANY_SORT not in (other, sort):
-                        raise RelationalRuleError(
-                            f"variable {term} is of sort {other!r} in {where} and {sort!r} in "
-                            f"{literal}; an entity has one sort: use one name for it",
-                            owner,
-                            literal,
-                        )
+            variables = _variable_sorts(owner, literals, sorts)
             for literal in literals:
                 for index, term in enumerate(literal.terms):
                     unknown = sorts[literal.name][index] is None
                     if unknown and isinstance(term, Variable) and term in variables:
-                        sorts[literal.name][index] = variables[term][0]
+                        sorts[literal.name][index] = variables[term]
                         changed = True
     return {name: tuple(s or ANY_SORT for s in sorts[name]) for name in implied}
+
+
+def _variable_sorts(
+    owner: object, literals: Sequence[RelationLiteral], sorts: Mapping[str, Sequence[str | None]]
+) -> dict[Variable, str]:
+    """Return the sorts of the variables of a rule; raise for a variable of two."""
+    variables: dict[Variable, tuple[str, RelationLiteral]] = {}
+    for literal in literals:
+        for term, sort in zip(literal.terms, sorts[literal.name], strict=True):
+            if not isinstance(term, Variable) or sort is None:
+                continue
+            other, where = variables.setdefault(term, (sort, literal))
+            if other != sort and ANY_SORT not in (other, sort):
+                raise RelationalRuleError(
+                    f"variable {term} is of sort {other!r} in {where} and {sort!r} in {literal}; "
+                    "an entity has one sort: use one name for it",
+                    owner,
+                    literal,
+                )
+    return {variable: sort for variable, (sort, _) in variables.items()}
 
 
 def check_rule(rule: RelationalRule, known: Mapping[str, Declaration]) -> None:
@@ -311,27 +325,30 @@ def _check_cycle(
             raise RelationalRuleError(
                 f"the function {function.name!r} depends on itself: {' -> '.join(cycle)}", function
             )
-    mixed = [members & closed, members - closed]
+    is_mixed = bool(members & closed) and bool(members - closed)
     for rule in rules:
         if rule.head.name not in members:
             continue
         for part, literal in _literals_with_parts(rule):
-            if literal.name not in members:
-                continue
-            reason = ""
-            if isinstance(part, CountPremise):
-                reason = "a count of what depends on the count has no meaning"
-            elif all(mixed):
-                reason = (
-                    "the cycle has open and closed relations; declare all of them closed, or none"
-                )
-            elif rule.head.name in closed and (literal.negated or rule.head.negated):
-                reason = "a closed relation must be complete before 'not' looks at it"
-            if reason:
+            reason = _cycle_problem(rule, part, literal, closed, is_mixed)
+            if literal.name in members and reason:
                 cycle = find_cycle(inner, rule.head.name, literal.name)
                 raise RelationalRuleError(
                     f"{reason}: {' -> '.join(cycle)}, by '{rule}'", rule, part
                 )
+
+
+def _cycle_problem(
+    rule: RelationalRule, part: Part, literal: RelationLiteral, closed: set[str], is_mixed: bool
+) -> str:
+    """Return why a premise may not be in a cycle with the conclusion; an empty text if it may."""
+    if isinstance(part, CountPremise):
+        return "a count of what depends on the count has no meaning"
+    if is_mixed:
+        return "the cycle has open and closed relations; declare all of them closed, or none"
+    if rule.head.name in closed and (literal.negated or rule.head.negated):
+        return "a closed relation must be complete before 'not' looks at it"
+    return ""
 
 
 def _literals_with_parts(rule: RelationalRule) -> Iterator[tuple[Part, RelationLiteral]]:

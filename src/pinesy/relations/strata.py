@@ -1,6 +1,6 @@
 """The order of evaluation: relations that depend on each other form a stratum."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 
 def strongly_connected(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
@@ -11,46 +11,52 @@ def strongly_connected(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     >>> strongly_connected({"a": ["b"], "b": ["c", "b"], "c": ["b"]})
     [['b', 'c'], ['a']]
     """
-    order: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    on_stack: set[str] = set()
-    components: list[list[str]] = []
+    search = _ComponentSearch(graph)
     for root in graph:
-        if root in order:
-            continue
-        work = [(root, iter(list(graph[root])))]
-        order[root] = lowest[root] = len(order)
-        stack.append(root)
-        on_stack.add(root)
+        if root not in search.order:
+            search.visit(root)
+    return search.components
+
+
+class _ComponentSearch:
+    """The state of Tarjan's algorithm, without recursion."""
+
+    def __init__(self, graph: Mapping[str, Iterable[str]]) -> None:
+        self.graph = graph
+        self.order: dict[str, int] = {}
+        self.lowest: dict[str, int] = {}
+        self.stack: dict[str, None] = {}
+        self.components: list[list[str]] = []
+
+    def visit(self, root: str) -> None:
+        """Visit all nodes that are reached from one."""
+        work = [self._enter(root)]
         while work:
             node, successors = work[-1]
-            for successor in successors:
-                if successor not in graph:
-                    continue
-                if successor not in order:
-                    order[successor] = lowest[successor] = len(order)
-                    stack.append(successor)
-                    on_stack.add(successor)
-                    work.append((successor, iter(list(graph[successor]))))
-                    break
-                if successor in on_stack:
-                    lowest[node] = min(lowest[node], order[successor])
-            else:
+            successor = next(successors, None)
+            if successor is None:
                 work.pop()
                 if work:
                     parent = work[-1][0]
-                    lowest[parent] = min(lowest[parent], lowest[node])
-                if lowest[node] == order[node]:
-                    component = []
-                    while True:
-                        member = stack.pop()
-                        on_stack.discard(member)
-                        component.append(member)
-                        if member == node:
-                            break
-                    components.append(sorted(component, key=order.__getitem__))
-    return components
+                    self.lowest[parent] = min(self.lowest[parent], self.lowest[node])
+                if self.lowest[node] == self.order[node]:
+                    self._close(node)
+            elif successor not in self.order:
+                work.append(self._enter(successor))
+            elif successor in self.stack:
+                self.lowest[node] = min(self.lowest[node], self.order[successor])
+
+    def _enter(self, node: str) -> tuple[str, Iterator[str]]:
+        self.order[node] = self.lowest[node] = len(self.order)
+        self.stack[node] = None
+        return node, (other for other in list(self.graph[node]) if other in self.graph)
+
+    def _close(self, node: str) -> None:
+        component = []
+        while node in self.stack:
+            member, _ = self.stack.popitem()
+            component.append(member)
+        self.components.append(sorted(component, key=self.order.__getitem__))
 
 
 def find_cycle(graph: Mapping[str, Iterable[str]], start: str, first: str) -> list[str]:

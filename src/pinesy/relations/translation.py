@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pinesy.relations.clauses import AtomTable, Clause, Goal, Lookup, Predicate, Test
+from pinesy.relations.clauses import AtomTable, Clause, EntityComparison, Goal, Lookup, Predicate
 from pinesy.relations.columnar import ColumnarJoin
 from pinesy.relations.literals import (
     Case,
@@ -47,7 +47,8 @@ class ClauseWriter:
     def _outside(self, literal: RelationLiteral) -> list[object]:
         """Return the values that an attribute has not, if a literal holds."""
         declaration = self.rules.relations[literal.name]
-        assert isinstance(declaration, EntityAttribute) and literal.values is not None
+        assert isinstance(declaration, EntityAttribute)
+        assert literal.values is not None
         inside = {*literal.values}
         return [v for v in declaration.domain if (v in inside) == literal.negated]
 
@@ -82,7 +83,7 @@ class ClauseWriter:
         rule: object,
         case: Case,
         own: Collection[str],
-    ) -> list[Goal | Lookup | Test]:
+    ) -> list[Goal | Lookup | EntityComparison]:
         """Return the premises of how certain a part is."""
         if isinstance(part, TermComparison):
             return [scope.test(part)]
@@ -120,7 +121,8 @@ class ClauseWriter:
         for rule in rules:
             for case in rule.cases:
                 scope = _Scope(self)
-                items, parts = [], []
+                items: list[Goal | Lookup | EntityComparison] = []
+                parts: list[object] = []
                 for part in case:
                     for item in self._possible_items(part, scope, rule, case, own):
                         items.append(item)
@@ -132,7 +134,9 @@ class ClauseWriter:
                     continue
                 bound = {t for i in items if isinstance(i, Goal) for t in i.terms if t >= 0}
                 needed = {t for i in items if isinstance(i, Lookup) for t in i.terms if t >= 0}
-                needed |= {t for i in items if isinstance(i, Test) for t in i[::2] if t >= 0}
+                needed |= {
+                    t for i in items if isinstance(i, EntityComparison) for t in i[::2] if t >= 0
+                }
                 needed |= {t for t in head if t >= 0}
                 if not scope.has_entities(
                     [t for t in range(len(scope.numbers)) if t not in bound | needed]
@@ -150,7 +154,7 @@ class ClauseWriter:
 
     def _possible_items(
         self, part: Part, scope: "_Scope", rule: object, case: Case, own: Collection[str]
-    ) -> list[Goal | Lookup | Test]:
+    ) -> list[Goal | Lookup | EntityComparison]:
         """Return the premises of how possible a part is; none if it is always fully possible."""
         if isinstance(part, TermComparison):
             return [scope.test(part)]
@@ -174,7 +178,7 @@ class ClauseWriter:
 
     def _lookup(
         self, predicate: Predicate, terms: tuple[int, ...], default: int | None = None
-    ) -> list[Goal | Lookup | Test]:
+    ) -> list[Goal | Lookup | EntityComparison]:
         default = self.facts.top if default is None else default
         if default == self.facts.top and not len(self.known.evaluation.tables[predicate]):
             return []
@@ -188,7 +192,7 @@ class ClauseWriter:
         predicate = ("count", count, tuple(free), side)
         if predicate not in self.known.evaluation.tables:
             inner = _Scope(self)
-            items: list[Goal | Lookup | Test] = []
+            items: list[Goal | Lookup | EntityComparison] = []
             for part in count.parts:
                 parts = tuple(count.parts)
                 if side == CERTAIN:
@@ -238,9 +242,9 @@ class _Scope:
             for t in terms
         )
 
-    def test(self, comparison: TermComparison) -> Test:
+    def test(self, comparison: TermComparison) -> EntityComparison:
         left, right = self.terms([comparison.left, comparison.right])
-        return Test(left, comparison.sign, right)
+        return EntityComparison(left, comparison.sign, right)
 
     def note_sorts(self, literal: RelationLiteral, terms: Sequence[int]) -> None:
         sorts = self.known.rules.relations[literal.name].sorts
@@ -270,7 +274,7 @@ class _Scope:
 
 def _clause(
     head: Goal,
-    items: Sequence[Goal | Lookup | Test],
+    items: Sequence[Goal | Lookup | EntityComparison],
     rank: int,
     scope: _Scope,
     rule: object,
