@@ -101,6 +101,7 @@ class AtomTable:
         self.keys, self.ranks, self.arity, self.radix = keys, ranks, arity, radix
         self._columns: list[IntArray] | None = None
         self._indices: dict[tuple[int, ...], FactIndex] = {}
+        self._compressed: dict[int, tuple[IntArray, IntArray, IntArray]] = {}
 
     @classmethod
     def merge(
@@ -140,6 +141,19 @@ class AtomTable:
             rows = np.zeros(self.radix + 1, np.int64)
             np.cumsum(np.bincount(bound, minlength=self.radix), out=rows[1:])
         return FactIndex(bound, order, rows)
+
+    def compressed_rows(self, position: int) -> tuple[IntArray, IntArray, IntArray]:
+        """Return a binary predicate by one of its arguments: row pointers, others, ranks."""
+        if position not in self._compressed:
+            index = self.index((position,))
+            rows = index.rows
+            if rows is None:
+                rows = np.zeros(self.radix + 1, np.int64)
+                np.cumsum(np.bincount(index.bound, minlength=self.radix), out=rows[1:])
+            others = np.ascontiguousarray(self.columns[1 - position][index.order])
+            ranks = np.ascontiguousarray(self.ranks[index.order])
+            self._compressed[position] = rows, others, ranks
+        return self._compressed[position]
 
     def lookup(self, keys: IntArray, default: int) -> IntArray:
         """Return the ranks of keys."""

@@ -221,7 +221,8 @@ class DerivationFinder:
         indices = [known.ranked.entities.find(t) for t in literal.terms]  # type: ignore[arg-type]
         if name not in known.rules.derived or (literal.negated and name in known.rules.closed):
             return self._leaf((name, AGAINST if literal.negated else CERTAIN), indices)
-        question = BoundQuestion(known, literal, indices)
+        bound = [np.array([index], np.int64) for index in indices]
+        question = BoundQuestion(known, literal, bound)
         program = question.program()
         predicate = (name, AGAINST if literal.negated else CERTAIN)
         answer = program.add(predicate, question.bound)

@@ -163,16 +163,9 @@ class Evaluation:
         empty = np.zeros(0, np.int64)
         if edges is None or not len(edges):
             return AtomTable(empty, empty, 2, self.radix)
-        ends = edges.columns[::-1] if inverse else edges.columns
-        index = edges.index((1,) if inverse else (0,))
-        rows = index.rows
-        if rows is None:
-            rows = np.zeros(self.radix + 1, np.int64)
-            np.cumsum(np.bincount(ends[0], minlength=self.radix), out=rows[1:])
-        targets = np.ascontiguousarray(ends[1][index.order])
-        ranks = np.ascontiguousarray(edges.ranks[index.order])
+        rows, targets, ranks = edges.compressed_rows(int(inverse))
         if sources is None:
-            sources = np.unique(ends[0])
+            sources = np.flatnonzero(np.diff(rows))
         begin, end, width, visited = widest_paths(
             rows, targets, ranks, sources, self.top, max(1, stop), self.max_atoms
         )
@@ -186,7 +179,7 @@ class Evaluation:
         paths = path_keys, np.minimum(width, min(closure.first, closure.step))
         first, last = rows[sources], rows[sources + 1]
         _, places = expand_ranges(first, last, int((last - first).sum()))
-        near = index.order[places]
+        near = edges.index((int(inverse),)).order[places]
         single = edges.keys[near], np.minimum(edges.ranks[near], closure.first)
         table = AtomTable.merge([paths, single], 2, self.radix)
         if stop > 1:

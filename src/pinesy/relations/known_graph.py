@@ -1,6 +1,6 @@
 """`KnownGraph`: the facts of a graph and what follows from them by rules."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from pinesy.relations.evaluation import Evaluation
 from pinesy.relations.fact_table import IntArray, complement, decode, encode
 from pinesy.relations.graph import Graph
 from pinesy.relations.guarded_functions import function_ranks
-from pinesy.relations.literals import RelationLiteral, Variable, literals_of
+from pinesy.relations.literals import Entity, RelationLiteral, Variable, literals_of
 from pinesy.relations.magic_sets import BoundQuestion
 from pinesy.relations.ranked_facts import RankedFacts
 from pinesy.relations.relational_rule import EntityAttribute
@@ -137,7 +137,12 @@ class KnownGraph:
         keys = np.unique(np.concatenate([known_keys, *(t.keys for t in tables)]))
         return keys, np.stack([t.lookup(keys, 0) for t in tables], axis=1)
 
-    def ask(self, question: str | RelationLiteral, certain: float = 0.0) -> "Table | GroundAtom":
+    def ask(
+        self,
+        question: str | RelationLiteral,
+        certain: float = 0.0,
+        among: Mapping[str, Iterable[Entity]] | None = None,
+    ) -> "Table | GroundAtom":
         """Return the answers to a question such as ``grandparent(ann, Z)``.
 
         Constants are bound first: the work is in proportion to what the question reaches, unless
@@ -147,6 +152,7 @@ class KnownGraph:
         ----------
         question : an atom; with variables the answer is a `Table`, without a `GroundAtom`
         certain : answers below this certainty are not looked for
+        among : for some variables, the entities that they may stand for: as constants, many at once
         """
         check_degree(certain, "certain")
         literal = parse_atom(question) if isinstance(question, str) else question
@@ -157,7 +163,8 @@ class KnownGraph:
             raise DataError(f"'{declaration}' takes {len(declaration.sorts)} arguments: {literal}")
         if literal.negated:
             raise DataError("ask for the atom itself: 'possible' says what speaks against it")
-        atoms = self._answer_atoms(literal, self.ranked.rank_at_least(certain) if certain else 0)
+        stop = self.ranked.rank_at_least(certain) if certain else 0
+        atoms = self._answer_atoms(literal, stop, self._bindings(literal, among or {}))
         levels, entities = self.ranked.levels, self.ranked.entities
         names = list(dict.fromkeys(t for t in literal.terms if isinstance(t, Variable)))
         if not names:
@@ -183,13 +190,28 @@ class KnownGraph:
             table = table.select((table.certain > 0) | (table.against > 0))
         return table.sorted()
 
-    def _answer_atoms(self, literal: RelationLiteral, stop: int) -> RelationAtoms:
-        """Return the atoms that match a question."""
-        indices = [
-            None if isinstance(t, Variable) else self.ranked.entities.find(t) for t in literal.terms
+    def _bindings(
+        self, literal: RelationLiteral, among: Mapping[str, Iterable[Entity]]
+    ) -> list[IntArray | None]:
+        """Return the entities of each argument that is bound, those that are known."""
+        names = [t.name for t in literal.variables()]
+        for name in among:
+            check_known(name, names, f"{literal} has no variable {name!r:.60}", DataError)
+        entities: list[Iterable[Entity] | None] = [
+            among.get(t.name) if isinstance(t, Variable) else (t,) for t in literal.terms
         ]
+        found_indices = [
+            None if e is None else np.array([self.ranked.entities.find(v) for v in e], np.int64)
+            for e in entities
+        ]
+        return [None if i is None else i[i >= 0] for i in found_indices]
+
+    def _answer_atoms(
+        self, literal: RelationLiteral, stop: int, indices: Sequence[IntArray | None]
+    ) -> RelationAtoms:
+        """Return the atoms that match a question."""
         name = literal.name
-        if any(index == -1 for index in indices):
+        if any(index is not None and not len(index) for index in indices):
             empty = np.zeros(0, np.int64)
             self.evaluate(self._needed_closed(name))
             return RelationAtoms(empty, empty, empty, self._default(name))
@@ -202,15 +224,15 @@ class KnownGraph:
         return self._matching(atoms, literal, indices)
 
     def _matching(
-        self, atoms: RelationAtoms, literal: RelationLiteral, indices: Sequence[int | None]
+        self, atoms: RelationAtoms, literal: RelationLiteral, indices: Sequence[IntArray | None]
     ) -> RelationAtoms:
         columns = decode(atoms.keys, self.ranked.radix, len(indices))
         mask = np.ones(len(atoms.keys), bool)
         first: dict[Any, int] = {}
         for position, (term, index) in enumerate(zip(literal.terms, indices, strict=True)):
             if index is not None:
-                mask &= columns[position] == index
-            elif first.setdefault(term, position) != position:
+                mask &= np.isin(columns[position], index)
+            if isinstance(term, Variable) and first.setdefault(term, position) != position:
                 mask &= columns[position] == columns[first[term]]
         return RelationAtoms(
             atoms.keys[mask], atoms.certain[mask], atoms.against[mask], atoms.default

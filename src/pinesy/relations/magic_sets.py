@@ -23,7 +23,7 @@ from pinesy.relations.clauses import (
     variables_of,
 )
 from pinesy.relations.evaluation import find_closure
-from pinesy.relations.fact_table import IntArray
+from pinesy.relations.fact_table import IntArray, encode
 from pinesy.relations.literals import CountPremise, RelationLiteral, literals_of
 from pinesy.relations.translation import AGAINST, CERTAIN
 
@@ -126,11 +126,12 @@ class BoundQuestion:
         self,
         known: "KnownGraph",
         literal: RelationLiteral,
-        indices: Sequence[int | None],
+        indices: Sequence[IntArray | None],
         stop: int = 0,
     ) -> None:
         self.known, self.literal, self.stop = known, literal, stop
         self.bound = tuple(p for p, index in enumerate(indices) if index is not None)
+        #: The entities of each bound argument.
         self.values = [index for index in indices if index is not None]
         #: How many rows of facts and atoms were visited.
         self.instances = 0
@@ -196,17 +197,12 @@ class BoundQuestion:
         return own - others
 
     def seed(self, predicate: Predicate) -> dict[Predicate, AtomTable]:
-        """Return the magic atom of the constants."""
+        """Return the magic atoms of the constants."""
         radix = self.known.ranked.radix
-        key = 0
-        for value in self.values:
-            key = key * radix + value
-        table = AtomTable(
-            np.array([key], np.int64),
-            np.array([self.known.ranked.top], np.int64),
-            len(self.bound),
-            radix,
-        )
+        columns = [c.reshape(-1) for c in np.meshgrid(*self.values, indexing="ij")]
+        keys = np.unique(encode(columns, radix)) if columns else np.zeros(1, np.int64)
+        ranks = np.full(len(keys), self.known.ranked.top, np.int64)
+        table = AtomTable(keys, ranks, len(self.bound), radix)
         return {("magic", predicate, self.bound): table}
 
     def _side(self, predicate: Predicate, program: MagicProgram, stop: int) -> AtomTable:
@@ -215,7 +211,7 @@ class BoundQuestion:
         is_copied = closure is not None and closure.edges not in (None, *program.arities)
         if closure is not None and is_copied:
             inverse = 0 not in self.bound
-            sources: IntArray = np.array([self.values[0]], np.int64)
+            sources = np.unique(self.values[0])
             evaluation = self.known.evaluation
             before = evaluation.instances
             empty = AtomTable(sources[:0], sources[:0], 2, evaluation.radix)
