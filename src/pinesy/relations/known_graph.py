@@ -11,7 +11,7 @@ from pinesy.relations.answer_table import AttributeTable, GroundAtom, Table
 from pinesy.relations.clauses import MAX_ATOMS, MAX_INSTANCES, AtomTable, Predicate
 from pinesy.relations.derivation import Why, explain_atom
 from pinesy.relations.evaluation import Evaluation
-from pinesy.relations.fact_table import IntArray, complement, decode, encode
+from pinesy.relations.fact_table import IntArray, complement, decode, distinct_keys, encode
 from pinesy.relations.graph import Graph
 from pinesy.relations.guarded_functions import function_ranks
 from pinesy.relations.literals import Entity, RelationLiteral, Variable, literals_of
@@ -134,7 +134,7 @@ class KnownGraph:
         domain = self._declaration(name).domain
         tables = [self.evaluation.tables[name, AGAINST, v] for v in domain]
         known_keys = self._atoms[name].keys
-        keys = np.unique(np.concatenate([known_keys, *(t.keys for t in tables)]))
+        keys = distinct_keys(known_keys, *(t.keys for t in tables))
         return keys, np.stack([t.lookup(keys, 0) for t in tables], axis=1)
 
     def ask(
@@ -402,7 +402,7 @@ class KnownGraph:
                 zeros = np.zeros(len(certain), np.int64)
                 self._atoms[name] = RelationAtoms(certain.keys, certain.ranks, zeros, 0)
                 continue
-            keys = np.union1d(certain.keys, against.keys)
+            keys = distinct_keys(certain.keys, against.keys)
             self._atoms[name] = RelationAtoms(
                 keys, certain.lookup(keys, 0), against.lookup(keys, 0), 0
             )
@@ -490,7 +490,7 @@ class KnownGraph:
         certain, negative = tables[name, CERTAIN], tables[name, AGAINST]
         possible = tables[name, POSSIBLE]
         facts = self.ranked.atoms(name)
-        keys = np.unique(np.concatenate([certain.keys, negative.keys, possible.keys, facts.keys]))
+        keys = distinct_keys(certain.keys, negative.keys, possible.keys, facts.keys)
         ranks = np.maximum(possible.lookup(keys, 0), default_possible)
         against = np.maximum(top - ranks, negative.lookup(keys, 0))
         default = top - default_possible

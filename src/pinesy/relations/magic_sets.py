@@ -23,7 +23,7 @@ from pinesy.relations.clauses import (
     variables_of,
 )
 from pinesy.relations.evaluation import find_closure
-from pinesy.relations.fact_table import IntArray, encode
+from pinesy.relations.fact_table import IntArray, distinct_keys, encode
 from pinesy.relations.literals import CountPremise, RelationLiteral, literals_of
 from pinesy.relations.translation import AGAINST, CERTAIN
 
@@ -146,7 +146,7 @@ class BoundQuestion:
         program = self.program()
         certain = self._side((name, CERTAIN), program, max(1, self.stop))
         against = self._side((name, AGAINST), program, 1)
-        keys = np.union1d(certain.keys, against.keys)
+        keys = distinct_keys(certain.keys, against.keys)
         known.evaluation.instances += self.instances
         return RelationAtoms(keys, certain.lookup(keys, 0), against.lookup(keys, 0), 0)
 

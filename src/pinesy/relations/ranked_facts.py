@@ -9,7 +9,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray, listed, suggestion
 from pinesy.exceptions import DataError, DataWarning
 from pinesy.relations.columnar import EntityOrder
-from pinesy.relations.fact_table import EntityIndex, IntArray, complement, encode
+from pinesy.relations.fact_table import EntityIndex, IntArray, complement, distinct_keys, encode
 from pinesy.relations.graph import Graph
 from pinesy.relations.literals import (
     CountPremise,
@@ -141,12 +141,12 @@ class RankedFacts:
             table = self.graph.attached if name in self.graph.attached else None
             columns = self.graph.facts(name).columns if table is None else table[name].columns
             for sort, column in zip(self.rules.relations[name].sorts, columns, strict=True):
-                sorts.setdefault(sort, []).append(np.unique(column))
+                sorts.setdefault(sort, []).append(distinct_keys(column))
                 where.setdefault(sort, name)
         for sort, entity in self._constants():
             sorts.setdefault(sort, []).append(np.array([self.entities.find(entity)], np.int64))
             where.setdefault(sort, "a rule")
-        members = {sort: np.unique(np.concatenate(parts)) for sort, parts in sorts.items()}
+        members = {sort: distinct_keys(*parts) for sort, parts in sorts.items()}
         members[ANY_SORT] = np.arange(len(self.entities), dtype=np.int64)
         owner = np.full(len(self.entities), -1, np.int64)
         named = [sort for sort in members if sort != ANY_SORT]
