@@ -87,7 +87,7 @@ class Why:
     @property
     def weakest(self) -> list[str]:
         """The facts and rules that the certainty is that of."""
-        if self.derivation is None:
+        if self.derivation is None or self.certain == 1.0:
             return []
         links: dict[str, None] = {}
         for _, step in self.derivation.steps():
