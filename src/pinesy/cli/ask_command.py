@@ -29,7 +29,7 @@ Certain = Annotated[
 Why = Annotated[bool, typer.Option("--why", help="Say why, of a question without variables.")]
 WhyNot = Annotated[
     bool,
-    typer.Option("--why-not", help="Say which facts are missing for it to be --certain, or 1."),
+    typer.Option("--why-not", help="Say which facts are missing, for it to be --certain or as the rules allow."),
 ]
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How to print.")]
 
@@ -74,7 +74,7 @@ def ask(
 def _explain(
     known: KnownGraph, question: str, certain: float, why_not: bool, form: str
 ) -> None:
-    answer = known.why_not(question, certain or 1.0) if why_not else known.why(question)
+    answer = known.why_not(question, certain or None) if why_not else known.why(question)
     say(printable_json(answer.to_dict()) if form == "json" else answer.text())
 
 

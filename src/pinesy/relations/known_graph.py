@@ -274,8 +274,21 @@ class KnownGraph:
         """
         return explain_atom(self, self._ground_literal(literal))
 
-    def why_not(self, literal: str | RelationLiteral, certain: float = 1.0) -> Missing:
-        """Return the fewest facts that would make an atom certain at a degree."""
+    def why_not(self, literal: str | RelationLiteral, certain: float | None = None) -> Missing:
+        """Return the fewest facts that would make an atom certain at a degree.
+
+        Parameters
+        ----------
+        certain : the degree; by default the greatest that the rules allow
+
+        Examples
+        --------
+        >>> from pinesy import Graph, parse
+        >>> rules = parse("relation p(t) relation q(t) if p(X) and q(X) then both(X)")
+        >>> print(rules.infer(Graph({"p": [("a", 0.4)]})).why_not("both(a)", certain=0.9))
+        both(a): certain 0, possible 1
+        What would change it: It would follow at 1 if p(a) (now 0.4) and q(a) (absent).
+        """
         ground = self._ground_literal(literal)
         if ground.negated:
             raise DataError("why_not is for an atom; ask why('not ...') for its negation")

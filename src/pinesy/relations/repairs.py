@@ -115,14 +115,23 @@ class Missing:
         }
 
 
-def find_repairs(known: "KnownGraph", literal: RelationLiteral, certain: float) -> Missing:
-    """Return the fewest facts that make a ground atom certain at a degree."""
-    check_degree(certain, "certain")
+def find_repairs(known: "KnownGraph", literal: RelationLiteral, certain: float | None) -> Missing:
+    """Return the fewest facts that make a ground atom certain at a degree.
+
+    Without a degree, the greatest that rules allow.
+    """
+    degrees = [1.0, *sorted({rule.certainty for rule in known.rules.rules}, reverse=True)]
+    if certain is not None:
+        degrees = [check_degree(certain, "certain")]
     atom = known.ask(literal)
     assert isinstance(atom, GroundAtom)
-    if atom.certain >= certain:
-        return Missing(atom, certain, (), atom.certain, 0, True)
-    return RepairSearch(known, literal, certain).run(atom)
+    for degree in degrees:
+        if atom.certain >= degree:
+            return Missing(atom, degree, (), atom.certain, 0, True)
+        answer = RepairSearch(known, literal, degree).run(atom)
+        if answer.repairs is not None:
+            break
+    return answer
 
 
 class RepairSearch:
