@@ -1,12 +1,14 @@
 """Why an atom is certain, and what is missing where it is not."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relations.programs import programs
 
 from pinesy.exceptions import DataError
 from pinesy.relations import Derivation, Graph, GroundAtom, RelationalRules, Table
+from relations.programs import programs
 
 FAMILY = """
     relation parent(person, person)
@@ -86,7 +88,7 @@ def test_a_long_chain_is_explained() -> None:
         relation next(n, n)
         if next(X, Y) or next(X, Z) and after(Z, Y) then after(X, Y)
     """)
-    known = rules.infer(Graph({"next": [*zip(names, names[1:], strict=False)]}))
+    known = rules.infer(Graph({"next": [*pairwise(names)]}))
     why = known.why("after(n0, n2999)")
     assert len(why.facts) == 2999
     assert why.text().endswith("more steps")
@@ -135,13 +137,16 @@ def test_repairs_suffice(program: tuple[RelationalRules, Graph], data: st.DataOb
         members = [facts.entities.names[i] for i in attached.columns[0]]
         repaired.attach(attribute, attached.degrees, members, transform=None)
     for repair in missing.repairs:
-        degrees = {"certainty": [0.0], "possibility": [0.0]} if repair.negated else {}
-        repaired.add(repair.name, [repair.entities], **degrees)
+        possible = 0.0 if repair.negated else 1.0
+        repaired.add(repair.name, [repair.entities], possibility=[possible])
     atom = rules.infer(repaired).ask(question)
     assert isinstance(atom, GroundAtom)
     # A fact that was added may close what "not" of a closed relation needed; else it follows.
     uses_not = any(
-        lit.negated for rule in rules.rules for part in rule.parts() for lit in [part]
+        lit.negated
+        for rule in rules.rules
+        for part in rule.parts()
+        for lit in [part]
         if hasattr(lit, "negated")
     )
     if not uses_not:

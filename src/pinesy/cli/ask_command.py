@@ -29,7 +29,10 @@ Certain = Annotated[
 Why = Annotated[bool, typer.Option("--why", help="Say why, of a question without variables.")]
 WhyNot = Annotated[
     bool,
-    typer.Option("--why-not", help="Say which facts are missing, for it to be --certain or as the rules allow."),
+    typer.Option(
+        "--why-not",
+        help="Say which facts are missing, for it to be --certain or as the rules allow.",
+    ),
 ]
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How to print.")]
 
@@ -71,9 +74,7 @@ def ask(
         _print_table(answer, everything)
 
 
-def _explain(
-    known: KnownGraph, question: str, certain: float, why_not: bool, form: str
-) -> None:
+def _explain(known: KnownGraph, question: str, certain: float, why_not: bool, form: str) -> None:
     answer = known.why_not(question, certain or None) if why_not else known.why(question)
     say(printable_json(answer.to_dict()) if form == "json" else answer.text())
 

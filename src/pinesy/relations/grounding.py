@@ -5,7 +5,7 @@ the ``or`` over all substitutions. A fact on an atom that rules conclude on is t
 *given* and *denied*, with a rule each. The distribution of the cascade's output is then (P, 1 - N).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -281,7 +281,7 @@ class Grounding:
         """Return the values of variables for which a conjunction may hold."""
         writer = self.known._writer
         is_closed = rule is not None and rule.head.name in self.rules.closed
-        make = [partial(writer.certain_items, rule=rule, case=case, own=())]
+        make: list[Callable[..., list[Goal | Lookup | EntityComparison]]] = [self._listed_items]
         if is_closed or rule is None:
             make.append(partial(writer._possible_items, rule=rule, case=case, own=()))
         results: dict[tuple[Any, ...], dict[Variable, Entity]] = {}
@@ -303,6 +303,26 @@ class Grounding:
                 mapping = dict(zip(variables, names, strict=True))
                 results[tuple(mapping[v] for v in sorted(mapping, key=str))] = mapping
         return list(results.values())
+
+    def _listed_items(self, part: Part, scope: _Scope) -> list[Goal | Lookup | EntityComparison]:
+        """Return the premises that a literal is listed: that something is known of it."""
+        if isinstance(part, TermComparison):
+            return [scope.test(part)]
+        assert isinstance(part, RelationLiteral)
+        terms = scope.terms(part.terms)
+        scope.note_sorts(part, terms)
+        if part.negated and part.name in self.rules.closed:
+            return []
+        tables = self.known.evaluation.tables
+        predicate = ("listed", part.name)
+        if predicate not in tables:
+            is_attribute = part.values is not None
+            keys = self.known.attribute_ranks(part.name)[0] if is_attribute else None
+            keys = self.known.atoms(part.name).keys if keys is None else keys
+            ranks = np.full(len(keys), self.facts.top, np.int64)
+            arity = len(self.rules.relations[part.name].sorts)
+            tables[predicate] = AtomTable(keys, ranks, arity, self.facts.radix)
+        return [Goal(predicate, terms)]
 
     def _rows(
         self, items: Sequence[Goal | Lookup | EntityComparison], n_variables: int, rule: object

@@ -211,7 +211,7 @@ def _cases(premise: tuple[Any, ...]) -> tuple[Case, ...]:
         premise = (premise,)
     cases = []
     for case in premise:
-        parts = [case] if isinstance(case, kinds) else list(case)
+        parts = list(case) if isinstance(case, list | tuple) else [case]
         for part in parts:
             if not isinstance(part, kinds):
                 raise RuleSetError(f"a premise is made of literals; got {cut_repr(part)}")
