@@ -5,7 +5,7 @@ import pytest
 
 from pinesy.exceptions import DataError
 from pinesy.relations import Graph, GroundAtom, RelationalRules, Table
-from pinesy.relations.clauses import AtomTable
+from pinesy.relations.definite_clauses import AtomTable
 from pinesy.relations.known_graph import KnownGraph
 
 PATHS = """

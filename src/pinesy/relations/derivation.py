@@ -10,7 +10,7 @@ import numpy as np
 from pinesy._common.validation import printable
 from pinesy.relations.answer_table import GroundAtom
 from pinesy.relations.certainty_order import SettledAtoms
-from pinesy.relations.clauses import Goal, Lookup, Predicate
+from pinesy.relations.definite_clauses import Goal, Lookup, Predicate
 from pinesy.relations.fact_table import decode
 from pinesy.relations.literals import CountPremise, RelationLiteral, Term, Variable, atom_text
 from pinesy.relations.magic_sets import BoundQuestion, MagicProgram
@@ -286,8 +286,8 @@ class _Pointers:
         self.packed = packed[self.order]
 
     def _row(self, predicate: Predicate, key: int) -> int:
-        place = np.searchsorted(self.packed, key * len(self.index) + self.index[predicate])
-        return int(self.order[place])
+        index = np.searchsorted(self.packed, key * len(self.index) + self.index[predicate])
+        return int(self.order[index])
 
     def derive(self, answer: Predicate, indices: list[int]) -> Derivation:
         """Return the derivation of an atom; iteratively, for chains of any length."""

@@ -39,7 +39,7 @@ def read_facts(content: Any, where: str, arity: int | None) -> FactColumns:
     if isinstance(content, Path) or (
         isinstance(content, str) and content.endswith((".csv", ".tsv", ".txt"))
     ):
-        return _named_columns(*read_table(Path(content)), where)
+        return _named_columns(*read_fact_file(Path(content)), where)
     if isinstance(content, str):
         raise DataError(
             f"{where}: {content!r:.60} is no table; give rows such as [('ann', 'bob')], a data "
@@ -80,7 +80,7 @@ def _row_columns(content: Iterable[Any], where: str, arity: int | None) -> FactC
     return FactColumns(columns, certainty, None)
 
 
-def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
+def read_fact_file(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the header and the columns of a CSV or TSV file."""
     header, *rows = read_rows(path) or [[]]
     for number, row in enumerate(rows, 2):

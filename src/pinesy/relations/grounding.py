@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pinesy.exceptions import CascadeError, DataError
-from pinesy.relations.clauses import AtomTable, Clause, EntityComparison, Goal, Lookup
 from pinesy.relations.columnar import ColumnarJoin
+from pinesy.relations.definite_clauses import (
+    AtomTable,
+    DefiniteClause,
+    EntityComparison,
+    Goal,
+    Lookup,
+)
 from pinesy.relations.fact_table import complement
 from pinesy.relations.literals import (
     Case,
@@ -27,7 +33,7 @@ from pinesy.relations.literals import (
     atom_text,
 )
 from pinesy.relations.relational_rule import EntityAttribute, GuardedFunction, RelationalRule
-from pinesy.relations.translation import _Scope
+from pinesy.relations.translation import ClauseScope
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.functions import function
 from pinesy.rulebase.rule_set import RuleSet
@@ -107,9 +113,9 @@ class Grounding:
         """Return the possibilities of a fact; None if there is none."""
         atoms = self.facts.atoms(name)
         key = self._key(entities)
-        place = int(np.searchsorted(atoms.keys, key))
-        if place < len(atoms.keys) and atoms.keys[place] == key:
-            ranks = np.array([atoms.against[place], atoms.certain[place]])
+        index = int(np.searchsorted(atoms.keys, key))
+        if index < len(atoms.keys) and atoms.keys[index] == key:
+            ranks = np.array([atoms.against[index], atoms.certain[index]])
             possible, impossible = complement(self.facts.levels[ranks]).tolist()
             return {True: possible, False: impossible}
         return None
@@ -179,25 +185,28 @@ class Grounding:
         """Return the rules of a fact on an atom that rules conclude on."""
         if is_attribute:
             keys, against = self.facts.distributions(name)
-            place = int(np.searchsorted(keys, self._key(entities)))
-            if place == len(keys) or keys[place] != self._key(entities):
+            index = int(np.searchsorted(keys, self._key(entities)))
+            if index == len(keys) or keys[index] != self._key(entities):
                 return []
-            given = Attribute(f"given {attribute.name}", attribute.domain)
-            degrees = complement(self.facts.levels[against[place]]).tolist()
-            self.evidence[given.name] = dict(zip(given.domain, degrees, strict=True))
+            source = Attribute(f"given {attribute.name}", attribute.domain)
+            degrees = complement(self.facts.levels[against[index]]).tolist()
+            self.evidence[source.name] = dict(zip(source.domain, degrees, strict=True))
             return [
                 Rule(
-                    premise_of(given.isin({v}).complement), attribute.isin({v}).complement, 1.0, 0.0
+                    premise_of(source.isin({v}).complement),
+                    attribute.isin({v}).complement,
+                    1.0,
+                    0.0,
                 )
-                for v in given.domain
+                for v in source.domain
             ]
         fact = self._degrees(name, entities)
         if fact is None:
             return []
         # What speaks for it and what speaks against it are two inputs, for they may contradict.
         rules = []
-        for word, value in (("given", True), ("denied", False)):
-            source = Attribute(f"{word} {attribute.name}", (True, False))
+        for prefix, value in (("given", True), ("denied", False)):
+            source = Attribute(f"{prefix} {attribute.name}", (True, False))
             self.evidence[source.name] = {True: 1.0, False: fact[not value]}
             rules.append(Rule(premise_of(source.isin({True})), attribute.isin({value}), 1.0, 0.0))
             if value:
@@ -283,10 +292,10 @@ class Grounding:
         is_closed = rule is not None and rule.head.name in self.rules.closed
         make: list[Callable[..., list[Goal | Lookup | EntityComparison]]] = [self._listed_items]
         if is_closed or rule is None:
-            make.append(partial(writer._possible_items, rule=rule, case=case, own=()))
+            make.append(partial(writer._possible_items, rule=rule, case=case, members=()))
         results: dict[tuple[Any, ...], dict[Variable, Entity]] = {}
         for items_of in make:
-            scope = _Scope(writer)
+            scope = ClauseScope(writer)
             items: list[Goal | Lookup | EntityComparison] = []
             for part in case:
                 if isinstance(part, CountPremise):
@@ -304,7 +313,9 @@ class Grounding:
                 results[tuple(mapping[v] for v in sorted(mapping, key=str))] = mapping
         return list(results.values())
 
-    def _listed_items(self, part: Part, scope: _Scope) -> list[Goal | Lookup | EntityComparison]:
+    def _listed_items(
+        self, part: Part, scope: ClauseScope
+    ) -> list[Goal | Lookup | EntityComparison]:
         """Return the premises that a literal is listed: that something is known of it."""
         if isinstance(part, TermComparison):
             return [scope.test(part)]
@@ -331,7 +342,7 @@ class Grounding:
         head = Goal(("ground",), tuple(range(n_variables)))
         goals = tuple(i for i in items if isinstance(i, Goal))
         filters = tuple(i for i in items if not isinstance(i, Goal))
-        clause = Clause(head, goals, filters, self.facts.top, n_variables, rule)
+        clause = DefiniteClause(head, goals, filters, self.facts.top, n_variables, rule)
         join = ColumnarJoin(evaluation.tables, evaluation.radix, evaluation.entities, MAX_GROUND)
         table = AtomTable.merge(join.run([clause]), n_variables, evaluation.radix)
         if not n_variables:

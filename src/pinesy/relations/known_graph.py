@@ -8,9 +8,9 @@ import numpy as np
 from pinesy._common.validation import check_degree, check_known
 from pinesy.exceptions import DataError
 from pinesy.relations.answer_table import AttributeTable, GroundAtom, Table
-from pinesy.relations.clauses import MAX_ATOMS, MAX_INSTANCES, AtomTable, Predicate
+from pinesy.relations.clause_evaluation import ClauseEvaluation
+from pinesy.relations.definite_clauses import MAX_ATOMS, MAX_INSTANCES, AtomTable, Predicate
 from pinesy.relations.derivation import Why, explain_atom
-from pinesy.relations.evaluation import Evaluation
 from pinesy.relations.fact_table import IntArray, complement, decode, distinct_keys, encode
 from pinesy.relations.graph import Graph
 from pinesy.relations.guarded_functions import function_ranks
@@ -69,7 +69,7 @@ class KnownGraph:
     ) -> None:
         self.rules, self.graph = rules, graph
         self.ranked = RankedFacts(rules, graph)
-        self.evaluation = Evaluation(
+        self.evaluation = ClauseEvaluation(
             {},
             self.ranked.radix,
             self.ranked.top,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pinesy.relations.certainty_order import SettledAtoms, settle
-from pinesy.relations.clauses import (
+from pinesy.relations.clause_evaluation import find_closure
+from pinesy.relations.definite_clauses import (
     AtomTable,
-    Clause,
+    DefiniteClause,
     EntityComparison,
     Goal,
     Lookup,
@@ -22,7 +23,6 @@ from pinesy.relations.clauses import (
     order_items,
     variables_of,
 )
-from pinesy.relations.evaluation import find_closure
 from pinesy.relations.fact_table import IntArray, distinct_keys, encode
 from pinesy.relations.literals import CountPremise, RelationLiteral, literals_of
 from pinesy.relations.translation import AGAINST, CERTAIN
@@ -45,14 +45,14 @@ class MagicProgram:
         the order of its premises; None for a fact
     """
 
-    by_head: Mapping[Predicate, Sequence[Clause]]
+    by_head: Mapping[Predicate, Sequence[DefiniteClause]]
     arities: Mapping[Predicate, int]
     facts: Mapping[Predicate, AtomTable]
     tables: Mapping[Predicate, AtomTable]
     top: int
-    clauses: list[Clause] = field(default_factory=list)
+    clauses: list[DefiniteClause] = field(default_factory=list)
     predicates: dict[Predicate, int] = field(default_factory=dict)
-    originals: dict[int, Clause | None] = field(default_factory=dict)
+    originals: dict[int, DefiniteClause | None] = field(default_factory=dict)
 
     def add(self, predicate: Predicate, bound: Positions) -> Predicate:
         """Add the clauses of a predicate with some bound arguments, and all that they need."""
@@ -76,10 +76,10 @@ class MagicProgram:
         body = (guard, Goal(("facts", predicate), terms))
         head = Goal(("answer", predicate, positions), terms)
         self.originals[len(self.clauses)] = None
-        self.clauses.append(Clause(head, body, (), self.top, arity))
+        self.clauses.append(DefiniteClause(head, body, (), self.top, arity))
 
     def _add_clause(
-        self, clause: Clause, positions: Positions
+        self, clause: DefiniteClause, positions: Positions
     ) -> list[tuple[Predicate, Positions]]:
         predicate, terms = clause.head
         guard = Goal(("magic", predicate, positions), tuple(terms[p] for p in positions))
@@ -153,15 +153,15 @@ class BoundQuestion:
     def program(self) -> MagicProgram:
         """Return an empty program over the relations that the question depends on."""
         known, name = self.known, self.literal.name
-        own: Collection[str] = known.stratum_of(name).names
+        members: Collection[str] = known.stratum_of(name).names
         if name in known.rules.closed:
             known.evaluate([name])
         else:
-            own = self._open_relations(name)
-        initial = known.initial_tables(own)
+            members = self._open_relations(name)
+        initial = known.initial_tables(members)
         arities = {predicate: table.arity for predicate, table in initial.items()}
-        by_head: dict[Predicate, list[Clause]] = {}
-        for clause in known.clauses_of(own):
+        by_head: dict[Predicate, list[DefiniteClause]] = {}
+        for clause in known.clauses_of(members):
             by_head.setdefault(clause.head.predicate, []).append(clause)
         tables: dict[Predicate, AtomTable] = dict(known.evaluation.tables)
         tables |= {("facts", predicate): table for predicate, table in initial.items()}
@@ -171,7 +171,7 @@ class BoundQuestion:
         """Return the open relations that are evaluated from the constants; evaluate the others."""
         known = self.known
         functions = {f.name for f in known.rules.functions}
-        own = {name}
+        members = {name}
         waiting = [name]
         others: set[str] = set()
         while waiting:
@@ -190,11 +190,11 @@ class BoundQuestion:
                         )
                         if is_complete:
                             others.add(literal.name)
-                        elif literal.name not in own:
-                            own.add(literal.name)
+                        elif literal.name not in members:
+                            members.add(literal.name)
                             waiting.append(literal.name)
         known.evaluate(others)
-        return own - others
+        return members - others
 
     def seed(self, predicate: Predicate) -> dict[Predicate, AtomTable]:
         """Return the magic atoms of the constants."""

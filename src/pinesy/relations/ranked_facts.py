@@ -149,12 +149,12 @@ class RankedFacts:
         members = {sort: distinct_keys(*parts) for sort, parts in sorts.items()}
         members[ANY_SORT] = np.arange(len(self.entities), dtype=np.int64)
         owner = np.full(len(self.entities), -1, np.int64)
-        named = [sort for sort in members if sort != ANY_SORT]
-        for index, sort in enumerate(named):
+        sort_names = [sort for sort in members if sort != ANY_SORT]
+        for index, sort in enumerate(sort_names):
             clashing = members[sort][owner[members[sort]] >= 0]
             if len(clashing):
                 entity = self.entities.names[int(clashing[0])]
-                other = named[int(owner[clashing[0]])]
+                other = sort_names[int(owner[clashing[0]])]
                 raise DataError(
                     f"entity {entity!r:.60} is of sort {other!r} in {where[other]!r} and of sort "
                     f"{sort!r} in {where[sort]!r}; an entity has one sort: rename one of them, or "
@@ -215,9 +215,9 @@ class RankedFacts:
             nothing = np.zeros(max(1, len(names)), np.int64)
             return EntityOrder(nothing, nothing)
         number = np.array([not isinstance(name, str) for name in names], np.int64).reshape(-1)
-        place = np.zeros(len(names), np.int64)
+        positions = np.zeros(len(names), np.int64)
         for kind in (0, 1):
             members = np.flatnonzero(number == kind).tolist()
             for position, index in enumerate(sorted(members, key=lambda i: names[i])):
-                place[index] = position
-        return EntityOrder(number, place)
+                positions[index] = position
+        return EntityOrder(number, positions)

@@ -79,9 +79,9 @@ class EntityAttribute:
 
     def literal(self, terms: Iterable[Term], values: Iterable[Any]) -> RelationLiteral:
         """Return the literal ``name(terms) in values``."""
-        chosen = set(values)
+        selected = set(values)
         return RelationLiteral(
-            self.name, tuple(terms), False, tuple(v for v in self.domain if v in chosen)
+            self.name, tuple(terms), False, tuple(v for v in self.domain if v in selected)
         )
 
     def __str__(self) -> str:

@@ -314,12 +314,14 @@ class RelationsReader(RulesReader):
     def _opposites(self, token: Token, case: Case) -> list[Part]:
         return [self.at(token, partial(_invert, part)) for part in case]
 
-    def _scoped(self, names: list[Variable], read: Callable[[], Cases], token: Token) -> Cases:
+    def _scoped(
+        self, names: list[Variable], read_scope: Callable[[], Cases], token: Token
+    ) -> Cases:
         """Read the scope of some variables, which may not be used outside it."""
         for variable in names:
             if variable in self._seen or variable in self._ended:
                 self.fail(f"variable {variable} is used outside of this too; rename one", token)
-        cases = read()
+        cases = read_scope()
         self._ended |= {*names}
         return cases
 

@@ -15,7 +15,13 @@ import numpy as np
 
 from pinesy._common.validation import check_degree, printable
 from pinesy.relations.answer_table import GroundAtom
-from pinesy.relations.clauses import Clause, EntityComparison, Goal, Lookup, variables_of
+from pinesy.relations.definite_clauses import (
+    DefiniteClause,
+    EntityComparison,
+    Goal,
+    Lookup,
+    variables_of,
+)
 from pinesy.relations.fact_table import decode
 from pinesy.relations.literals import RelationLiteral, atom_text
 from pinesy.relations.translation import AGAINST, CERTAIN
@@ -30,7 +36,7 @@ MAX_SEARCHED = 200_000
 #: A ground atom: predicate and key.
 Atom = tuple[Any, int]
 #: A ground instance: its conclusion, its clause, its premises.
-Instance = tuple[Atom, Clause, list[Atom]]
+Instance = tuple[Atom, DefiniteClause, list[Atom]]
 
 
 @dataclass(frozen=True)
@@ -90,10 +96,10 @@ class Missing:
         if not self.repairs:
             return f"Nothing is missing: it is certain at {self.atom.certain:.6g}."
         facts = " and ".join(map(str, self.repairs))
-        near = (
+        note = (
             "" if self.is_complete else f" (searched among the {self.searched:,} entities nearest)"
         )
-        return f"It would follow at {self.would_be:.6g} if {facts}{near}."
+        return f"It would follow at {self.would_be:.6g} if {facts}{note}."
 
     def text(self) -> str:
         """Return the answer and what would change it."""
@@ -148,7 +154,7 @@ class RepairSearch:
             for rule in known.rules.rules
             if rule.head.name in names and rule.certainty >= certain
         ]
-        self.clauses: dict[Any, list[Clause]] = {}
+        self.clauses: dict[Any, list[DefiniteClause]] = {}
         for clause in known._writer.certain_clauses(rules, names):
             self.clauses.setdefault(clause.head.predicate, []).append(clause)
         self.indices = [known.ranked.entities.find(t) for t in literal.terms]  # type: ignore[arg-type]
@@ -227,7 +233,7 @@ class RepairSearch:
             return default
         return int(table.lookup(np.array([key], np.int64), default)[0])
 
-    def _instances(self, atom: Atom) -> Iterator[tuple[Clause, list[Atom]]]:
+    def _instances(self, atom: Atom) -> Iterator[tuple[DefiniteClause, list[Atom]]]:
         """Yield the ground premises of each instance that concludes an atom."""
         predicate, key = atom
         radix = self.known.ranked.radix

@@ -145,8 +145,8 @@ def declares_relations(text: str) -> bool:
         return False
     tokens = tokenize(text)
     return any(
-        word.kind == "word" and word.text == "relation" and name.kind in ("word", "name")
-        for before, word, name in zip([None, *tokens], tokens, tokens[1:], strict=False)
+        token.kind == "word" and token.text == "relation" and name.kind in ("word", "name")
+        for before, token, name in zip([None, *tokens], tokens, tokens[1:], strict=False)
         if before is None or before.text not in ("then", "and", "or", "not", "if", "iff", "=")
         if name.text not in ("in", "not", "where", "then", "and", "or")
     )
