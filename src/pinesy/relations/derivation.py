@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,15 +11,13 @@ from pinesy._common.validation import printable
 from pinesy.relations.answer_table import GroundAtom
 from pinesy.relations.certainty_order import SettledAtoms
 from pinesy.relations.definite_clauses import Goal, Lookup, Predicate
+from pinesy.relations.evaluated_graph import EvaluatedGraph
 from pinesy.relations.fact_table import decode
 from pinesy.relations.literals import CountPremise, RelationLiteral, Term, Variable, atom_text
 from pinesy.relations.magic_sets import BoundQuestion, MagicProgram
 from pinesy.relations.relational_rule import RelationalRule
 from pinesy.relations.translation import AGAINST, CERTAIN
 from pinesy.rules.syntax.writer import format_subset
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
 
 #: Steps of a derivation that are printed.
 MAX_STEPS = 40
@@ -194,12 +192,9 @@ class Why:
         return str(derivation_html(self))
 
 
-def explain_atom(known: "KnownGraph", literal: RelationLiteral) -> Why:
-    """Return why a ground literal is certain."""
+def explain_atom(known: EvaluatedGraph, literal: RelationLiteral, atom: GroundAtom) -> Why:
+    """Return why a ground literal is certain; the atom has its degrees."""
     numbers = {rule: number for number, rule in enumerate(known.rules.rules, 1)}
-    positive = RelationLiteral(literal.name, literal.terms)
-    atom = known.ask(positive)
-    assert isinstance(atom, GroundAtom)
     certain = atom.against if literal.negated else atom.certain
     derivation = None
     if certain > 0.0:
@@ -210,7 +205,7 @@ def explain_atom(known: "KnownGraph", literal: RelationLiteral) -> Why:
 class DerivationFinder:
     """Finds best derivations by the pointers of the kernel, which form no cycle."""
 
-    def __init__(self, known: "KnownGraph") -> None:
+    def __init__(self, known: EvaluatedGraph) -> None:
         self.known = known
         self._memo: dict[Any, Derivation] = {}
 

@@ -7,7 +7,7 @@ the ``or`` over all substitutions. A fact on an atom that rules conclude on is t
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from pinesy.relations.definite_clauses import (
     Goal,
     Lookup,
 )
+from pinesy.relations.evaluated_graph import EvaluatedGraph
 from pinesy.relations.fact_table import complement
 from pinesy.relations.literals import (
     Case,
@@ -42,9 +43,6 @@ from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import Statement, all_of, any_of, at_least
 from pinesy.rules.rule import Rule
 
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
-
 #: Atoms of a grounding, at most.
 MAX_GROUND = 20_000
 
@@ -63,9 +61,9 @@ class GroundCascade(Cascade):
 class Grounding:
     """Makes the ground rules that an atom depends on."""
 
-    def __init__(self, known: "KnownGraph", literal: RelationLiteral) -> None:
+    def __init__(self, known: EvaluatedGraph, literal: RelationLiteral) -> None:
         self.known, self.rules, self.facts = known, known.rules, known.ranked
-        known.evaluate(known._dependencies([literal.name]))
+        known.evaluate(known.dependencies([literal.name]))
         self.attributes: dict[str, Attribute] = {}
         self.rule_sets: list[RuleSet] = []
         self.parts: list[Cascade] = []
@@ -166,8 +164,10 @@ class Grounding:
 
     def _base_evidence(self, name: str, entities: tuple[Entity, ...], is_attribute: bool) -> Any:
         if is_attribute:
-            table: Any = self.known[name]
-            return dict(zip(table.attribute.domain, table[entities].degrees.tolist(), strict=True))
+            keys, against = self.known.attribute_ranks(name)
+            ranks = against[keys == self._key(entities)].max(axis=0, initial=0)
+            domain = self.attributes[atom_text(name, entities)].domain
+            return dict(zip(domain, complement(self.facts.levels[ranks]).tolist(), strict=True))
         degrees = self._degrees(name, entities)
         if degrees is None:
             is_closed = name in self.rules.closed
@@ -288,7 +288,7 @@ class Grounding:
         self, rule: RelationalRule | None, case: Case
     ) -> list[dict[Variable, Entity]]:
         """Return the values of variables for which a conjunction may hold."""
-        writer = self.known._writer
+        writer = self.known.writer
         is_closed = rule is not None and rule.head.name in self.rules.closed
         make: list[Callable[..., list[Goal | Lookup | EntityComparison]]] = [self._listed_items]
         if is_closed or rule is None:

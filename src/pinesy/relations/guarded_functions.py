@@ -1,21 +1,20 @@
 """Functions of attributes of entities: one batch of the existing cascade, a row for each tuple."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from pinesy.exceptions import DataError
 from pinesy.relations.columnar import ColumnarJoin
 from pinesy.relations.definite_clauses import AtomTable, DefiniteClause, Goal
+from pinesy.relations.evaluated_relations import EvaluatedRelations
 from pinesy.relations.fact_table import IntArray, encode
-from pinesy.relations.literals import atom_text
+from pinesy.relations.literals import atom_text, literals_of
 from pinesy.relations.relational_rule import GuardedFunction
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
+from pinesy.relations.translation import ClauseScope, ClauseWriter
 
 
-def function_ranks(known: "KnownGraph", function: GuardedFunction) -> tuple[IntArray, IntArray]:
+def function_ranks(
+    known: EvaluatedRelations, function: GuardedFunction
+) -> tuple[IntArray, IntArray]:
     """Return the keys of a function's tuples, and the rank against each of its values.
 
     The degrees of the batch are ranks over the top one: min and max only copy them, so that the
@@ -56,12 +55,9 @@ def function_ranks(known: "KnownGraph", function: GuardedFunction) -> tuple[IntA
 
 
 def _guard_columns(
-    known: "KnownGraph", function: GuardedFunction
+    known: EvaluatedRelations, function: GuardedFunction
 ) -> tuple[list[object], list[IntArray]]:
     """Return the variables of the guard, and their values; raise unless the guard is crisp."""
-    from pinesy.relations.literals import literals_of
-    from pinesy.relations.translation import ClauseScope
-
     names = [literal.name for literal in literals_of(function.guard)]
     known.evaluate(names)
     top = known.ranked.top
@@ -72,11 +68,12 @@ def _guard_columns(
                 f"the guard of function {function.name!r} must be certain, and {name!r} has facts "
                 "that are not; use a relation whose facts have certainty 1"
             )
-    scope = ClauseScope(known._writer)
+    writer = ClauseWriter(known)
+    scope = ClauseScope(writer)
     items = [
         item
         for part in function.guard
-        for item in known._writer.certain_items(part, scope, function, function.guard, ())
+        for item in writer.certain_items(part, scope, function, function.guard, ())
     ]
     variables = list(scope.numbers)
     goals = tuple(item for item in items if isinstance(item, Goal))

@@ -7,7 +7,7 @@ commutes with the transformation, so the degrees of the answers are those of the
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +23,11 @@ from pinesy.relations.definite_clauses import (
     order_items,
     variables_of,
 )
+from pinesy.relations.evaluated_graph import EvaluatedGraph
+from pinesy.relations.evaluated_relations import RelationAtoms
 from pinesy.relations.fact_table import IntArray, distinct_keys, encode
 from pinesy.relations.literals import CountPremise, RelationLiteral, literals_of
 from pinesy.relations.translation import AGAINST, CERTAIN
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph, RelationAtoms
 
 Positions = tuple[int, ...]
 
@@ -124,7 +123,7 @@ class BoundQuestion:
 
     def __init__(
         self,
-        known: "KnownGraph",
+        known: EvaluatedGraph,
         literal: RelationLiteral,
         indices: Sequence[IntArray | None],
         stop: int = 0,
@@ -136,10 +135,8 @@ class BoundQuestion:
         #: How many rows of facts and atoms were visited.
         self.instances = 0
 
-    def atoms(self) -> "RelationAtoms":
+    def atoms(self) -> RelationAtoms:
         """Return the atoms of the relation that match the constants, as ranks."""
-        from pinesy.relations.known_graph import RelationAtoms
-
         known, name = self.known, self.literal.name
         if name in known.rules.closed:
             return known.atoms(name)

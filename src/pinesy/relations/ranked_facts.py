@@ -20,8 +20,8 @@ from pinesy.relations.literals import (
     literals_of,
 )
 from pinesy.relations.relational_rule import EntityAttribute, Relation
-from pinesy.relations.relational_rules import RelationalRules
 from pinesy.relations.rule_checks import ANY_SORT
+from pinesy.relations.rule_program import RuleProgram
 from pinesy.rules.rule import from_certainty
 
 
@@ -44,7 +44,7 @@ class RankedFacts:
     radix : the base of keys: the number of entities
     """
 
-    def __init__(self, rules: RelationalRules, graph: Graph) -> None:
+    def __init__(self, rules: RuleProgram, graph: Graph) -> None:
         self.rules, self.graph = rules, graph
         self._check_facts()
         self.entities = self._entities_with_constants()

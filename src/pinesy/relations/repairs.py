@@ -9,7 +9,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from pinesy.relations.definite_clauses import (
     Lookup,
     variables_of,
 )
+from pinesy.relations.evaluated_graph import EvaluatedGraph
 from pinesy.relations.fact_table import decode
 from pinesy.relations.literals import RelationLiteral, atom_text
 from pinesy.relations.translation import AGAINST, CERTAIN
 from pinesy.rules.syntax.writer import format_subset
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
 
 #: Ground instances that are searched, at most.
 MAX_SEARCHED = 200_000
@@ -121,7 +119,9 @@ class Missing:
         }
 
 
-def find_repairs(known: "KnownGraph", literal: RelationLiteral, certain: float | None) -> Missing:
+def find_repairs(
+    known: EvaluatedGraph, literal: RelationLiteral, atom: GroundAtom, certain: float | None
+) -> Missing:
     """Return the fewest facts that make a ground atom certain at a degree.
 
     Without a degree, the greatest that rules allow.
@@ -129,8 +129,6 @@ def find_repairs(known: "KnownGraph", literal: RelationLiteral, certain: float |
     degrees = [1.0, *sorted({rule.certainty for rule in known.rules.rules}, reverse=True)]
     if certain is not None:
         degrees = [check_degree(certain, "certain")]
-    atom = known.ask(literal)
-    assert isinstance(atom, GroundAtom)
     for degree in degrees:
         if atom.certain >= degree:
             return Missing(atom, degree, (), atom.certain, 0, True)
@@ -143,11 +141,11 @@ def find_repairs(known: "KnownGraph", literal: RelationLiteral, certain: float |
 class RepairSearch:
     """Searches the ground instances that could conclude an atom."""
 
-    def __init__(self, known: "KnownGraph", literal: RelationLiteral, certain: float) -> None:
+    def __init__(self, known: EvaluatedGraph, literal: RelationLiteral, certain: float) -> None:
         self.known, self.certain = known, certain
         self.rank = known.ranked.rank_at_least(certain)
         self.is_in_scale = certain <= 1.0
-        names = known._dependencies([literal.name])
+        names = known.dependencies([literal.name])
         known.evaluate(names)
         rules = [
             rule
@@ -155,7 +153,7 @@ class RepairSearch:
             if rule.head.name in names and rule.certainty >= certain
         ]
         self.clauses: dict[Any, list[DefiniteClause]] = {}
-        for clause in known._writer.certain_clauses(rules, names):
+        for clause in known.writer.certain_clauses(rules, names):
             self.clauses.setdefault(clause.head.predicate, []).append(clause)
         self.indices = [known.ranked.entities.find(t) for t in literal.terms]  # type: ignore[arg-type]
         self.target: Atom = ((literal.name, CERTAIN), self._key(self.indices))

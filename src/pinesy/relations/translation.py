@@ -6,7 +6,6 @@ value, "it is not v". So every engine sees definite clauses only.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +18,8 @@ from pinesy.relations.definite_clauses import (
     Lookup,
     Predicate,
 )
+from pinesy.relations.evaluated_relations import EvaluatedRelations
+from pinesy.relations.fact_table import IntArray
 from pinesy.relations.literals import (
     Case,
     CountPremise,
@@ -29,18 +30,15 @@ from pinesy.relations.literals import (
     Variable,
 )
 from pinesy.relations.relational_rule import EntityAttribute, RelationalRule
-from pinesy.relations.rule_checks import free_variables
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
+from pinesy.relations.rule_checks import ANY_SORT, free_variables
 
 CERTAIN, AGAINST, POSSIBLE = "certain", "against", "possible"
 
 
 class ClauseWriter:
-    """Writes the clauses of rules, for a `KnownGraph` whose lower strata are evaluated."""
+    """Writes the clauses of rules, for a graph whose lower strata are evaluated."""
 
-    def __init__(self, known: "KnownGraph") -> None:
+    def __init__(self, known: EvaluatedRelations) -> None:
         self.known = known
         self.facts = known.ranked
         self.rules = known.rules
@@ -242,6 +240,7 @@ class ClauseScope:
         self.sorts: dict[int, str] = {}
 
     def terms(self, terms: Sequence[Term]) -> tuple[int, ...]:
+        """Return terms as numbers: of variables, or of entities."""
         return tuple(
             self.numbers.setdefault(t, len(self.numbers))
             if isinstance(t, Variable)
@@ -250,18 +249,18 @@ class ClauseScope:
         )
 
     def test(self, comparison: TermComparison) -> EntityComparison:
+        """Return a comparison of numbers."""
         left, right = self.terms([comparison.left, comparison.right])
         return EntityComparison(left, comparison.sign, right)
 
     def note_sorts(self, literal: RelationLiteral, terms: Sequence[int]) -> None:
+        """Note the sorts of the variables of a literal."""
         sorts = self.known.rules.relations[literal.name].sorts
         for term, sort in zip(terms, sorts, strict=True):
             if term >= 0:
                 self.sorts.setdefault(term, sort)
 
-    def _members(self, term: int) -> np.ndarray:
-        from pinesy.relations.rule_checks import ANY_SORT
-
+    def _members(self, term: int) -> IntArray:
         sort = self.sorts.get(term, ANY_SORT)
         return self.facts.sort_entities.get(sort, np.zeros(0, np.int64))
 

@@ -113,7 +113,7 @@ def parse_file(text: str, directory: Path | None, file: Path | None, *, max_valu
     """Return the cascade of the text of a file; see `parse`."""
     if declares_relations(text):
         # A package above this one: it is imported when it is called.
-        module = import_module("pinesy.relations.relational_text")
+        module = import_module("pinesy.relations.relational_rules")
         return cast(Cascade, module.parse_relational(text, directory, file, max_values))
     with budget(max_values) as current:
         reader = _read_text(text, directory, file, {}, current)
