@@ -210,5 +210,6 @@ def test_tables_without_row_pointers_are_searched() -> None:
     """Few atoms among many entities: the index has no row for each entity."""
     table = AtomTable(np.array([10**6 + 5, 3 * 10**6 + 1]), np.array([1, 2]), 2, 10**6)
     assert table.index((0,)).rows is None
-    rows, others, ranks = table.compressed_rows(0)
-    assert (others.tolist(), ranks.tolist(), rows[2] - rows[1]) == ([5, 1], [1, 2], 1)
+    rows, edges = table.compressed_rows(0)
+    assert (edges >> 32).tolist() == [5, 1]
+    assert ((edges & 0xFFFFFFFF).tolist(), rows[2] - rows[1]) == ([1, 2], 1)

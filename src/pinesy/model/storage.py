@@ -174,7 +174,16 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
     if path.suffix == ".zip":
         with extracted(path) as (_, directory):
             return _read_json(directory / RULES)[0]
-    return _read_json(path)[0] if path.suffix == ".json" else load(path)
+    if path.suffix == ".json" and not is_relational(read_text(path)):
+        return _read_json(path)[0]
+    rules = load(path)
+    if isinstance(rules, RelationalRules):
+        raise DataError(
+            f"{path}: these rules have variables; ask them about a graph of facts, as in pinesy ask "
+            "or rules.infer(graph)"
+        )
+    assert isinstance(rules, Cascade)
+    return rules
 
 
 def with_card(rules: Cascade, text: str, where: str) -> Cascade:

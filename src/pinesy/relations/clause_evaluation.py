@@ -143,7 +143,10 @@ class ClauseEvaluation:
             if not any(len(keys) for keys, _ in parts):
                 return first
             parts.append((first.keys, first.ranks))
-        table = AtomTable.merge(parts, arity, self.radix)
+        if len(parts) == 1:  # each part is sorted, with each key once
+            table = AtomTable(*parts[0], arity, self.radix)
+        else:
+            table = AtomTable.merge(parts, arity, self.radix)
         if len(table) > self.max_atoms:
             raise too_many(clauses[0].rule, len(table), self.max_atoms, "atoms")
         return table
@@ -163,11 +166,11 @@ class ClauseEvaluation:
         empty = np.zeros(0, np.int64)
         if edges is None or not len(edges):
             return AtomTable(empty, empty, 2, self.radix)
-        rows, targets, ranks = edges.compressed_rows(int(inverse))
+        rows, packed = edges.compressed_rows(int(inverse))
         if sources is None:
             sources = np.flatnonzero(np.diff(rows))
         begin, end, width, visited = widest_paths(
-            rows, targets, ranks, sources, self.top, max(1, stop), self.max_atoms
+            rows, packed, sources, self.top, max(1, stop), self.max_atoms
         )
         if visited < 0:
             raise too_many(closure.rule, self.max_atoms + 1, self.max_atoms, "atoms")

@@ -101,7 +101,7 @@ class AtomTable:
         self.keys, self.ranks, self.arity, self.radix = keys, ranks, arity, radix
         self._columns: list[IntArray] | None = None
         self._indices: dict[tuple[int, ...], FactIndex] = {}
-        self._compressed: dict[int, tuple[IntArray, IntArray, IntArray]] = {}
+        self._compressed: dict[int, tuple[IntArray, IntArray]] = {}
 
     @classmethod
     def merge(
@@ -134,25 +134,26 @@ class AtomTable:
         if positions == tuple(range(len(positions))):
             order = np.arange(len(self), dtype=np.int64)
         else:
-            order = np.argsort(bound, kind="stable")
-            bound = bound[order]
+            bound, order = _sort_with_rows(bound)
         rows = None
         if len(positions) == 1 and self.radix <= 16 * len(self) + 1024:
             rows = np.zeros(self.radix + 1, np.int64)
             np.cumsum(np.bincount(bound, minlength=self.radix), out=rows[1:])
         return FactIndex(bound, order, rows)
 
-    def compressed_rows(self, position: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return a binary predicate by one of its arguments: row pointers, others, ranks."""
+    def compressed_rows(self, position: int) -> tuple[IntArray, IntArray]:
+        """Return a binary predicate by one of its arguments: row pointers, and edges.
+
+        An edge is the index of the other entity, times 2^32, plus its rank.
+        """
         if position not in self._compressed:
             index = self.index((position,))
             rows = index.rows
             if rows is None:
                 rows = np.zeros(self.radix + 1, np.int64)
                 np.cumsum(np.bincount(index.bound, minlength=self.radix), out=rows[1:])
-            others = np.ascontiguousarray(self.columns[1 - position][index.order])
-            ranks = np.ascontiguousarray(self.ranks[index.order])
-            self._compressed[position] = rows, others, ranks
+            others, ranks = self.columns[1 - position][index.order], self.ranks[index.order]
+            self._compressed[position] = rows, (others << 32) + ranks
         return self._compressed[position]
 
     def lookup(self, keys: IntArray, default: int) -> IntArray:
@@ -161,6 +162,17 @@ class AtomTable:
             return np.full(len(keys), default, np.int64)
         indices = np.minimum(np.searchsorted(self.keys, keys), len(self) - 1)
         return np.where(self.keys[indices] == keys, self.ranks[indices], default)
+
+
+def _sort_with_rows(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Return keys, ascending, and the row of each; one sort of both in one number if they fit."""
+    n = max(1, len(keys))
+    if len(keys) and int(keys.max()) < (2**63 - 1) // n - 1:
+        packed = np.sort(keys * n + np.arange(len(keys)))
+        ordered, rows = np.divmod(packed, n)
+        return ordered, rows
+    rows = np.argsort(keys, kind="stable")
+    return keys[rows], rows
 
 
 def greatest(keys: IntArray, ranks: IntArray) -> tuple[IntArray, IntArray]:

@@ -8,12 +8,13 @@ from pinesy._common.jit import compiled
 _I, _V = "int64", "int64[::1]"
 
 
-@compiled(f"Tuple(({_V}, {_V}, {_V}, {_I}))({_V}, {_V}, {_V}, {_V}, {_I}, {_I}, {_I})")
-def widest_paths(row_pointers, targets, ranks, sources, top, stop, max_atoms):
+@compiled(f"Tuple(({_V}, {_V}, {_V}, {_I}))({_V}, {_V}, {_V}, {_I}, {_I}, {_I})")
+def widest_paths(row_pointers, edges, sources, top, stop, max_atoms):
     """Return source, target and width of the paths of at least one edge, and the edges visited.
 
     The width of a path is its lowest rank; of each pair the greatest width is returned, if it is at
-    least `stop`. Each source settles nodes by decreasing width, by buckets on its row of widths.
+    least `stop`. Each source settles nodes by decreasing width, by buckets on its row of widths. An
+    edge is its target and its rank in one number, which is one access to memory.
     The edges visited are -1 where there are more than `max_atoms` pairs.
     """
     n = row_pointers.size - 1
@@ -23,8 +24,7 @@ def widest_paths(row_pointers, targets, ranks, sources, top, stop, max_atoms):
     width_of = np.empty(capacity, np.int64)
     count = 0
     visited = 0
-    width = np.zeros(n, np.int64)
-    settled = np.zeros(n, np.uint8)
+    width = np.zeros(n, np.int32)
     touched = np.empty(n, np.int64)
     bucket = np.full(top + 1, -1, np.int64)
     entry_node = np.empty(1024, np.int64)
@@ -40,8 +40,8 @@ def widest_paths(row_pointers, targets, ranks, sources, top, stop, max_atoms):
         while True:
             for edge in range(row_pointers[node], row_pointers[node + 1]):
                 visited += 1
-                target = targets[edge]
-                reach = min(rank, ranks[edge])
+                target = edges[edge] >> np.int64(32)
+                reach = min(rank, edges[edge] & np.int64(0xFFFFFFFF))
                 if reach > width[target] and reach >= stop:
                     if width[target] == 0:
                         touched[n_touched] = target
@@ -68,8 +68,7 @@ def widest_paths(row_pointers, targets, ranks, sources, top, stop, max_atoms):
                 bucket[level] = entry_next[entry]
                 pending -= 1
                 candidate = entry_node[entry]
-                if not settled[candidate] and width[candidate] == level:
-                    settled[candidate] = 1
+                if width[candidate] == level:  # else it was raised, and is settled
                     node = candidate
                     rank = level
                     break
@@ -98,7 +97,6 @@ def widest_paths(row_pointers, targets, ranks, sources, top, stop, max_atoms):
             width_of[count] = width[target]
             count += 1
             width[target] = 0
-            settled[target] = 0
     return from_node[:count].copy(), to_node[:count].copy(), width_of[:count].copy(), visited
 
 
