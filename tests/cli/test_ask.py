@@ -61,3 +61,18 @@ def test_rules_without_relations_are_refused() -> None:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 3
     assert "pinesy infer" in result.output
+
+
+@pytest.mark.parametrize("command", ["show", "check", "shortcuts"])
+def test_other_commands_refuse_rules_with_variables(command: str) -> None:
+    result = CliRunner().invoke(app, [command, str(EXAMPLES / "family.rules")])
+    assert result.exit_code == 3
+    assert "pinesy ask" in result.output
+
+
+def test_calibrate_refuses_rules_with_variables(tmp_path: Path) -> None:
+    data, model = EXAMPLES / "weather_valid.jsonl", tmp_path / "model.json"
+    arguments = ["calibrate", str(EXAMPLES / "family.rules"), str(data), "-o", str(model)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 3
+    assert "pinesy ask" in result.output

@@ -164,3 +164,11 @@ def test_texts_without_relations_are_read_as_before() -> None:
 def test_literals_are_written_so_that_they_are_read_back() -> None:
     literal = RelationLiteral("p", ("Ann", 'a "b"', -3, Variable("X"), "and"))
     assert str(literal) == 'p("Ann", "a \\"b\\"", -3, X, "and")'
+
+
+def test_check_names_rules_whose_degrees_are_bounds() -> None:
+    rules = RelationalRules.parse(
+        "closed relation p(t) closed relation q(t) iff q(X) and p(X) or q(X) and not p(X) then r(X)"
+    )
+    (note,) = rules.check()
+    assert "p with both signs" in note

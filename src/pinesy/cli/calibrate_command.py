@@ -15,6 +15,7 @@ from pinesy.cli.training_files import TrainingFiles
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.learning import LearnedRules
+from pinesy.model.storage import load_propositional
 from pinesy.rules.attributes import Attribute
 
 #: Before the name of an input, that of the column with its true values.
@@ -79,7 +80,7 @@ def calibrate(
             f"{rules}: a neuro-symbolic model is calibrated with its samples, in Python: "
             "model.calibrate(samples, concepts)"
         )
-    model = pinesy.load(rules)
+    model = load_propositional(rules)
     learned, cascade = None, model
     if isinstance(model, CalibratedRules):
         learned, cascade = model.learned, model.rules

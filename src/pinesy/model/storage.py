@@ -176,14 +176,20 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
             return _read_json(directory / RULES)[0]
     if path.suffix == ".json" and not is_relational(read_text(path)):
         return _read_json(path)[0]
-    rules = load(path)
-    if isinstance(rules, RelationalRules):
-        raise DataError(
-            f"{path}: these rules have variables; ask them about a graph of facts, as in pinesy ask "
-            "or rules.infer(graph)"
-        )
+    rules = load_propositional(path)
     assert isinstance(rules, Cascade)
     return rules
+
+
+def load_propositional(path: str | os.PathLike[str]) -> Any:
+    """Return what `load` gives, or raise `DataError` for rules with variables."""
+    model = load(path)
+    if isinstance(model, RelationalRules):
+        raise DataError(
+            f"{path}: these rules have variables; ask them about a graph of facts, as in pinesy "
+            "ask or rules.infer(graph)"
+        )
+    return model
 
 
 def with_card(rules: Cascade, text: str, where: str) -> Cascade:

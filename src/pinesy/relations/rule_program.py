@@ -7,7 +7,7 @@ from typing import Any
 
 from pinesy._common.validation import as_list, cut_repr
 from pinesy.exceptions import PinesyError, RuleSetError
-from pinesy.relations.literals import atom_text
+from pinesy.relations.literals import atom_text, literals_of
 from pinesy.relations.relational_rule import (
     EntityAttribute,
     GuardedFunction,
@@ -86,6 +86,35 @@ class RuleProgram:
     def derived(self) -> frozenset[str]:
         """The relations and attributes that rules or functions conclude on."""
         return frozenset([r.head.name for r in self.rules] + [f.name for f in self.functions])
+
+    def check(self) -> list[str]:
+        """Return what to know of rules that mean something, but perhaps not what was meant.
+
+        Examples
+        --------
+        >>> from pinesy import parse
+        >>> parse("relation p(t) closed relation q(t) iff q(X) and p(X) then r(X)").check()
+        ["'iff q(X) and p(X) then r(X)' reads p, which is open: r is possible wherever p may be"]
+        """
+        notes = []
+        for rule in self.rules:
+            if rule.head.name not in self.closed:
+                continue
+            literals = list(literals_of(rule.parts()))
+            signs = {(literal.name, literal.negated) for literal in literals}
+            names = list(dict.fromkeys(literal.name for literal in literals))
+            for name in names:
+                if {(name, True), (name, False)} <= signs:
+                    notes.append(
+                        f"'{rule}' has {name} with both signs: where one atom occurs with both, "
+                        "the degrees are bounds on the safe side"
+                    )
+                if rule.is_definition and (name, False) in signs and name not in self.closed:
+                    notes.append(
+                        f"'{rule}' reads {name}, which is open: {rule.head.name} is possible "
+                        f"wherever {name} may be"
+                    )
+        return notes
 
     def __str__(self) -> str:
         lines = [*map(str, self.declarations), ""]

@@ -16,7 +16,7 @@ from pinesy.calibration import CalibratedAnswers, CalibratedInputs, CalibratedRu
 from pinesy.exceptions import DataError
 from pinesy.learning.model_file import LearnedRules
 from pinesy.model.neurosymbolic import NeuroSymbolic
-from pinesy.model.storage import load
+from pinesy.model.storage import load_propositional
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -244,7 +244,7 @@ class Session:
 
 def read_work(path: Path) -> Work:
     """Read rules or a model from a file."""
-    content = load(path)
+    content = load_propositional(path)
     if isinstance(content, NeuroSymbolic):
         rules = getattr(content, "rules_", None) or as_cascade(content.rules)
         work = Work(rules, str(rules), content)
