@@ -1,6 +1,7 @@
 """A program without recursion is the propositional inference of its grounding, bit for bit."""
 
 from itertools import product
+from typing import Any
 
 from hypothesis import given
 
@@ -31,7 +32,7 @@ def test_degrees_are_those_of_the_cascade(program: tuple[RelationalRules, Graph]
     known = rules.infer(graph)
     if any(stratum.recursive for stratum in rules.strata) or has_both_signs(rules):
         return
-    members = known.ranked.sort_entities.get("t", [])
+    members: Any = known.ranked.sort_entities.get("t", [])
     names = [known.ranked.entities.names[i] for i in members]
     for name in ("p", "q", "w"):
         sorts = rules.relations[name].sorts
