@@ -60,6 +60,7 @@ from pinesy.learning import (
     learn,
 )
 from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
+from pinesy.relations import Graph, KnownGraph, RelationalRules
 from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, parity_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check_report import Report
@@ -108,10 +109,12 @@ __all__ = [
     "ExactInference",
     "Explanation",
     "Formula",
+    "Graph",
     "If",
     "Iff",
     "InconsistentSystemError",
     "Inference",
+    "KnownGraph",
     "Label",
     "LearnedRules",
     "LearningError",
@@ -131,6 +134,7 @@ __all__ = [
     "PremiseDegrees",
     "Program",
     "Proposition",
+    "RelationalRules",
     "Report",
     "Rule",
     "RuleSet",

@@ -18,6 +18,7 @@ ROWS = [
     ["semantics"],
     ["exact"],
     ["rulebase"],
+    ["relations"],
     ["samples"],
     ["induction"],
     ["learning"],

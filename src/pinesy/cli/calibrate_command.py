@@ -17,6 +17,7 @@ from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.guarantees import SelectiveRules, decide
 from pinesy.learning import LearnedRules
+from pinesy.model.storage import load_propositional
 from pinesy.rules.attributes import Attribute
 
 #: Before the name of an input, that of the column with its true values.
@@ -99,7 +100,7 @@ def calibrate(
             f"{rules}: a neuro-symbolic model is calibrated with its samples, in Python: "
             "model.calibrate(samples, concepts)"
         )
-    model = options.without_threshold(pinesy.load(rules))
+    model = options.without_threshold(load_propositional(rules))
     learned, cascade = None, model
     if isinstance(model, CalibratedRules):
         learned, cascade = model.learned, model.rules

@@ -35,6 +35,12 @@ from pinesy.learning.parameter_estimates import ParameterEstimate
 from pinesy.model.archives import MEMBER, RULES, PerceptionRecord, archived, extracted
 from pinesy.model.neurosymbolic import NeuroSymbolic
 from pinesy.model.perceptions import Savable, View, mapping_by_input, names
+from pinesy.relations.relational_json import (
+    is_relational,
+    read_relational_rules,
+    write_relational_rules,
+)
+from pinesy.relations.relational_rules import RelationalRules
 from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import (
@@ -68,6 +74,7 @@ def save(
     | GroupedRules
     | SelectiveRules
     | NeuroSymbolic
+    | RelationalRules
     | HasRules,
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
@@ -76,7 +83,7 @@ def save(
 
     Parameters
     ----------
-    model : rules, for a ``.rules`` or ``.json`` file; what `learn`, `calibrate` or `decide` returns
+    model : rules, also relational ones, for a ``.rules`` or ``.json`` file; what `learn`, `calibrate` or `decide` returns
         or a model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file.
         Of a `pinesy.estimators.RuleClassifier` the rules are saved, with what `calibrate` and
         `decide` added. A calibration is saved as counts, without the data. The perceptions of a
@@ -107,16 +114,10 @@ def save(
         _save_guaranteed(model, path)
     elif isinstance(model, NeuroSymbolic):
         _save_neurosymbolic(model, path)
+    elif isinstance(model, RelationalRules):
+        write_relational_rules(model, path)
     elif isinstance(model, Cascade | RuleSet):
-        cascade = as_cascade(model)
-        card = card_of(cascade)
-        if card is None:
-            write_rules(cascade, path)
-        elif path.suffix == ".json":
-            write_json(cascade, path)
-        else:
-            text = json.dumps(card.to_dict(), separators=(",", ":"))
-            write_rules(cascade, path, CARD.removeprefix("# ") + text)
+        _save_rules(as_cascade(model), path)
     else:
         raise DataError(
             f"{model!r:.60} cannot be saved; give rules (a RuleSet or a Cascade), what learn or "
@@ -139,6 +140,18 @@ def _save_guaranteed(model: CalibratedRules | GroupedRules | SelectiveRules, pat
         write_json(calibrated, path, None, parts)
 
 
+def _save_rules(cascade: Cascade, path: Path) -> None:
+    """Write rules, with the score card if they were induced."""
+    card = card_of(cascade)
+    if card is None:
+        write_rules(cascade, path)
+    elif path.suffix == ".json":
+        write_json(cascade, path)
+    else:
+        text = json.dumps(card.to_dict(), separators=(",", ":"))
+        write_rules(cascade, path, CARD.removeprefix("# ") + text)
+
+
 def load(
     path: str | os.PathLike[str], perception: Any = None, *, max_values: int | None = None
 ) -> Any:
@@ -154,6 +167,7 @@ def load(
     Returns
     -------
     model : a `Cascade` for a file of rules, with the score card if they were induced; a
+        `RelationalRules` for rules with variables; a
         `LearnedRules`, with the result of learning and its provenance; a `CalibratedRules`; a
         `SelectiveRules`, whose `model` is one of these; or a `NeuroSymbolic`
     """
@@ -166,6 +180,9 @@ def load(
         )
     if path.suffix not in (".json", ".rules"):
         raise DataError(f"{path}: {SUFFIXES}, not {path.suffix!r}")
+    if path.suffix == ".json" and is_relational(text := read_text(path)):
+        with placed(str(path)):
+            return read_relational_rules(text)
     if path.suffix == ".rules":
         return with_card(read_rules(path, max_values), read_text(path), str(path))
     rules, learned, calibrated, selective = _read_json(path, max_values)
@@ -178,7 +195,22 @@ def load_rules(path: str | os.PathLike[str]) -> Cascade:
     if path.suffix == ".zip":
         with extracted(path) as (_, directory):
             return _read_json(directory / RULES)[0]
-    return _read_json(path)[0] if path.suffix == ".json" else load(path)
+    if path.suffix == ".json" and not is_relational(read_text(path)):
+        return _read_json(path)[0]
+    rules = load_propositional(path)
+    assert isinstance(rules, Cascade)
+    return rules
+
+
+def load_propositional(path: str | os.PathLike[str]) -> Any:
+    """Return what `load` gives, or raise `DataError` for rules with variables."""
+    model = load(path)
+    if isinstance(model, RelationalRules):
+        raise DataError(
+            f"{path}: these rules have variables; ask them about a graph of facts, as in pinesy "
+            "ask or rules.infer(graph)"
+        )
+    return model
 
 
 def with_card(rules: Cascade, text: str, where: str) -> Cascade:

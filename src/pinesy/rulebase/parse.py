@@ -18,8 +18,9 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pinesy._common.budgets import Budget, allow_tokens, budget, open_budget, value_limit
 from pinesy._common.files import as_path
@@ -45,7 +46,7 @@ from pinesy.rules.propositions import (
 from pinesy.rules.rule import Rule, from_certainty
 from pinesy.rules.syntax.conditions import read_condition
 from pinesy.rules.syntax.expressions import ARITHMETIC, COMPARISONS
-from pinesy.rules.syntax.lexer import KEYWORDS, Token
+from pinesy.rules.syntax.lexer import KEYWORDS, Token, tokenize
 from pinesy.rules.syntax.reader import ExpressionReader, Reader
 from pinesy.rules.syntax.template_reader import TemplateReader
 
@@ -83,7 +84,8 @@ def parse(
 ) -> Cascade:
     """Return the cascade that a ``.rules`` text declares; ``parse(str(x)) == x``.
 
-    Rules that conclude on one attribute form one rule set, in the order of the text.
+    Rules that conclude on one attribute form one rule set, in the order of the text. A text that
+    declares relations gives `pinesy.relations.RelationalRules` instead.
 
     Parameters
     ----------
@@ -109,6 +111,10 @@ def parse(
 
 def parse_file(text: str, directory: Path | None, file: Path | None, *, max_values: int) -> Cascade:
     """Return the cascade of the text of a file; see `parse`."""
+    if declares_relations(text):
+        # A package above this one: it is imported when it is called.
+        module = import_module("pinesy.relations.relational_rules")
+        return cast(Cascade, module.parse_relational(text, directory, file, max_values))
     with budget(max_values) as current:
         reader = _read_text(text, directory, file, {}, current)
         while reader.lacks_cuts and not current.is_spent:
@@ -125,6 +131,25 @@ def parse_file(text: str, directory: Path | None, file: Path | None, *, max_valu
                 raise
             # Such as a cycle, which has no single location in the text.
             raise type(error)(f"the rules do not fit together: {error}") from None
+
+
+def declares_relations(text: str) -> bool:
+    """Return whether a text declares relations, ``relation parent(...)``.
+
+    Examples
+    --------
+    >>> declares_relations("closed relation parent(person, person)")
+    True
+    """
+    if "relation" not in text:
+        return False
+    tokens = tokenize(text)
+    return any(
+        token.kind == "word" and token.text == "relation" and name.kind in ("word", "name")
+        for before, token, name in zip([None, *tokens], tokens, tokens[1:], strict=False)
+        if before is None or before.text not in ("then", "and", "or", "not", "if", "iff", "=")
+        if name.text not in ("in", "not", "where", "then", "and", "or")
+    )
 
 
 def _read_text(

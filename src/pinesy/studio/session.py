@@ -17,7 +17,7 @@ from pinesy.exceptions import DataError
 from pinesy.guarantees import GroupedRules, SelectiveRules
 from pinesy.learning.model_file import LearnedRules
 from pinesy.model.neurosymbolic import NeuroSymbolic
-from pinesy.model.storage import load
+from pinesy.model.storage import load_propositional
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
@@ -247,7 +247,7 @@ class Session:
 
 def read_work(path: Path) -> Work:
     """Read rules or a model from a file."""
-    content = load(path)
+    content = load_propositional(path)
     if isinstance(content, SelectiveRules):
         return replace(_work_of(content.model, path), selective=content)
     return _work_of(content, path)

@@ -18,8 +18,8 @@ from pinesy.rules.syntax.reader import ExpressionReader, Reader, ValueSet
 
 #: The words that statements start with.
 STATEMENTS = frozenset(
-    ["attribute", "define", "for", "function", "if", "iff", "include", "joint", "let"]
-    + ["number", "product", "version", "when"]
+    ["attribute", "closed", "define", "for", "function", "if", "iff", "include", "joint", "let"]
+    + ["number", "product", "relation", "version", "when"]
 )
 #: Words before a bracket that are not macros.
 _NO_MACROS = KEYWORDS | STATEMENTS | {"of"}
