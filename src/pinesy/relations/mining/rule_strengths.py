@@ -37,7 +37,8 @@ class MiningSettings:
     counting : the greatest k of ``at least k Z`` in chains of two steps; 1 for *exists* alone
     constants : whether there are rules with constants, ``if s(X, d) then r(X, c)``
     exclusions : the lift P(r | s) / P(r) up to which s(X, Y) excludes r(X, Y); None for none
-    smoothing : K in the strength k / (n + K)
+    smoothing : K in the strength k / (n + K) of chains
+    constant_smoothing : the same for rules with constants, whose bodies have few instances
     least : rules with a smaller strength are dropped
     by : how the strengths of several rules are combined: ``"max"``, ``"leximax"`` (the best
         strengths, ties by the next ones) or ``"noisy_or"`` (a score, not possibilistic)
@@ -49,6 +50,7 @@ class MiningSettings:
     constants: bool = False
     exclusions: float | None = None
     smoothing: float = 5.0
+    constant_smoothing: float = 5.0
     least: float = 0.0
     by: str = "leximax"
     depth: int = 3
@@ -109,7 +111,7 @@ def scoring_tables(
     constants = selected_constants(counts.constants, settings)
     by_body = sparse.csr_matrix(
         (
-            smooth(constants.hits, constants.bodies, settings.smoothing),
+            smooth(constants.hits, constants.bodies, settings.constant_smoothing),
             (constants.body_rows, constants.head_rows),
         ),
         shape=(edges.n_steps * edges.n,) * 2,
@@ -142,7 +144,7 @@ def selected_chains(chains: ChainCounts, settings: MiningSettings) -> ChainCount
 
 def selected_constants(constants: ConstantCounts, settings: MiningSettings) -> ConstantCounts:
     """Return the rules with constants that settings select."""
-    strengths = smooth(constants.hits, constants.bodies, settings.smoothing)
+    strengths = smooth(constants.hits, constants.bodies, settings.constant_smoothing)
     mask = (strengths >= settings.least) & settings.constants
     return ConstantCounts(*(column[mask] for column in constants))
 
