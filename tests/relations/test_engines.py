@@ -2,13 +2,16 @@
 
 from itertools import product
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinesy.relations import EntityAttribute, Graph, RelationalRules
 from pinesy.relations.known_graph import KnownGraph
 from relations.programs import programs
 from relations.reference import Reference
+
+#: Programs of each test: in the long tests more than 5,000 in all.
+MANY = 2_000 if settings().max_examples >= 400 else settings().max_examples
 
 
 def compare(rules: RelationalRules, graph: Graph, known: KnownGraph) -> None:
@@ -47,12 +50,14 @@ def compare(rules: RelationalRules, graph: Graph, known: KnownGraph) -> None:
             assert (certain, against) == expected, (name, entities, str(rules), reference.listed)
 
 
+@settings(max_examples=MANY)
 @given(programs())
 def test_the_engines_equal_the_reference(program: tuple[RelationalRules, Graph]) -> None:
     rules, graph = program
     compare(rules, graph, rules.infer(graph))
 
 
+@settings(max_examples=MANY)
 @given(programs())
 def test_by_certainty_equals_the_reference(program: tuple[RelationalRules, Graph]) -> None:
     rules, graph = program
@@ -61,6 +66,7 @@ def test_by_certainty_equals_the_reference(program: tuple[RelationalRules, Graph
     compare(rules, graph, known)
 
 
+@settings(max_examples=MANY)
 @given(programs(), st.data())
 def test_questions_with_constants_equal_the_whole(
     program: tuple[RelationalRules, Graph], data: st.DataObject

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 import pinesy
 from pinesy._common.validation import printable
+from pinesy.cli.ask_command import ask
 from pinesy.cli.audit_command import audit
 from pinesy.cli.backprop_command import backprop
 from pinesy.cli.calibrate_command import calibrate
@@ -95,7 +96,7 @@ SETTINGS: dict[str, Any] = {
 app = typer.Typer(**SETTINGS)
 #: The commands by what they are for, as `--help` groups them.
 GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Ask: what is decided, and why": (infer, explain, backprop),
+    "Ask: what is decided, and why": (infer, explain, backprop, ask),
     "Rules: look at them, find them, fit them": (check, show, induce, learn, calibrate),
     "Data: how good rules are, which labels are wrong": (evaluate, audit, shortcuts),
     "See and share": (studio, demo),

@@ -164,7 +164,8 @@ class Table:
             content.add_edge(first, second, certainty=certain, possibility=possible)
         return content
 
-    def _lines(self, most: int | None) -> list[list[str]]:
+    def lines(self, most: int | None = None) -> list[list[str]]:
+        """Return the titles, and the first rows as texts."""
         has_contradiction = bool(self.contradiction.any())
         head = [*self.titles, "certain", "possible"] + ["contradiction"] * has_contradiction
         first = self.select(slice(0, most))
@@ -178,14 +179,14 @@ class Table:
             return f"{self.name}: no atom"
         left = len(self) - ROWS
         note = f"\n... and {left:,} more" if left > 0 else ""
-        return text_table(self._lines(ROWS)) + note
+        return text_table(self.lines(ROWS)) + note
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from pinesy.display.markup import html_table
 
-        head, *lines = self._lines(ROWS)
+        head, *lines = self.lines(ROWS)
         return str(html_table(head, lines))
 
 

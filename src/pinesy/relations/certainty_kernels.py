@@ -11,7 +11,7 @@ settled.
 import numpy as np
 
 from pinesy._common.jit import compiled, inner
-from pinesy.relations.clauses import (
+from pinesy.relations.definite_clauses import (
     BIND,
     COMPARE,
     DONE,
@@ -204,10 +204,10 @@ def settle_atoms(
             continue
         settled[atom] = 1
         predicate = keys[atom] % n_predicates
-        rest = keys[atom] // n_predicates
+        digits = keys[atom] // n_predicates
         for position in range(arity[predicate] - 1, -1, -1):
-            arguments[position] = rest % radix
-            rest //= radix
+            arguments[position] = digits % radix
+            digits //= radix
 
         for index in range(list_start[predicate], list_start[predicate + 1]):
             key = np.int64(0)
@@ -319,10 +319,10 @@ def settle_atoms(
                             key = key * radix + _value(step_terms[step, position], binding)
                         lookup = step_table[step]
                         begin, end = lookup_start[lookup], lookup_end[lookup]
-                        place = _search(lookup_key, begin, end, key)
+                        slot_index = _search(lookup_key, begin, end, key)
                         rank = lookup_default[lookup]
-                        if place < end and lookup_key[place] == key:
-                            rank = lookup_rank[place]
+                        if slot_index < end and lookup_key[slot_index] == key:
+                            rank = lookup_rank[slot_index]
                     rank = min(rank, rank_at[depth])
                     if rank >= stop and rank > 0:
                         depth += 1
@@ -361,16 +361,16 @@ def settle_atoms(
                 instances += 1
                 if kind == SETTLED:
                     other = node_atom[cursor[depth]]
-                    rest = keys[other] // n_predicates
+                    digits = keys[other] // n_predicates
                     rank = ranks[other]
                 else:
-                    rest = fact_key[cursor[depth]]
+                    digits = fact_key[cursor[depth]]
                     rank = fact_rank[cursor[depth]]
                 rank = min(rank, rank_at[depth])
                 is_match = rank >= stop
                 for position in range(step_arity[step] - 1, -1, -1):
-                    value = rest % radix
-                    rest //= radix
+                    value = digits % radix
+                    digits //= radix
                     if step_modes[step, position] == BIND:
                         binding[step_terms[step, position]] = value
                     else:
@@ -390,10 +390,10 @@ def settle_atoms(
                 status = TOO_MANY_INSTANCES
                 break
             # The steps wrote over the arguments: read them again for the next occurrence.
-            rest = keys[atom] // n_predicates
+            digits = keys[atom] // n_predicates
             for position in range(arity[predicate] - 1, -1, -1):
-                arguments[position] = rest % radix
-                rest //= radix
+                arguments[position] = digits % radix
+                digits //= radix
     for atom in range(n_atoms):
         if not settled[atom]:
             ranks[atom] = 0

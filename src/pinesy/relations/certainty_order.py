@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pinesy.exceptions import DataError
-from pinesy.relations.clauses import (
+from pinesy.relations.columnar import EntityOrder
+from pinesy.relations.definite_clauses import (
     BIND,
     COMPARE,
     DONE,
@@ -20,7 +21,7 @@ from pinesy.relations.clauses import (
     SIGNS,
     TOO_MANY_ATOMS,
     AtomTable,
-    Clause,
+    DefiniteClause,
     EntityComparison,
     Goal,
     Lookup,
@@ -29,7 +30,6 @@ from pinesy.relations.clauses import (
     too_many,
     variables_of,
 )
-from pinesy.relations.columnar import EntityOrder
 from pinesy.relations.fact_table import MAX_KEY, IntArray
 
 
@@ -58,7 +58,7 @@ class ClauseLayout:
 
     def __init__(
         self,
-        clauses: Sequence[Clause],
+        clauses: Sequence[DefiniteClause],
         predicates: Mapping[Predicate, int],
         tables: Mapping[Predicate, AtomTable],
         radix: int,
@@ -72,7 +72,7 @@ class ClauseLayout:
         self.fact_indices: dict[tuple[Predicate, tuple[int, ...]], int] = {}
         self.lookups: dict[tuple[Predicate, int], int] = {}
         self.lists: dict[tuple[int, tuple[int, ...]], int] = {}
-        occurrences: dict[int, list[tuple[int, list[int], list[int], list[_Step]]]] = {
+        occurrences: dict[int, list[tuple[int, list[int], list[int], list[PlanStep]]]] = {
             index: [] for index in range(len(self.arity))
         }
         for number, clause in enumerate(clauses):
@@ -127,7 +127,9 @@ class ClauseLayout:
             bound.add(term)
         return list(goal.terms), modes
 
-    def _steps(self, clause: Clause, start: int, sizes: Sequence[float]) -> list["_Step"]:
+    def _steps(
+        self, clause: DefiniteClause, start: int, sizes: Sequence[float]
+    ) -> list["PlanStep"]:
         bound = {*variables_of(clause.body[start])}
         steps = []
         for index in order_items(clause, bound, sizes, start):
@@ -144,19 +146,19 @@ class ClauseLayout:
             if goal.predicate in self.predicates:
                 item = self.predicates[goal.predicate], positions
                 table = self.lists.setdefault(item, len(self.lists))
-                steps.append(_Step(SETTLED, table, list(goal.terms), modes))
+                steps.append(PlanStep(SETTLED, table, list(goal.terms), modes))
             else:
                 key = goal.predicate, positions
                 table = self.fact_indices.setdefault(key, len(self.fact_indices))
-                steps.append(_Step(FACTS, table, list(goal.terms), modes))
+                steps.append(PlanStep(FACTS, table, list(goal.terms), modes))
             bound |= {*variables_of(goal)}
         return steps
 
-    def _filter_step(self, item: Lookup | EntityComparison) -> "_Step":
+    def _filter_step(self, item: Lookup | EntityComparison) -> "PlanStep":
         if isinstance(item, EntityComparison):
-            return _Step(COMPARE, SIGNS.index(item.sign), [item.left, item.right], [KEY, KEY])
+            return PlanStep(COMPARE, SIGNS.index(item.sign), [item.left, item.right], [KEY, KEY])
         lookup = self.lookups.setdefault((item.predicate, item.default), len(self.lookups))
-        return _Step(LOOKUP, lookup, list(item.terms), [KEY] * len(item.terms))
+        return PlanStep(LOOKUP, lookup, list(item.terms), [KEY] * len(item.terms))
 
     def _matrix(self, rows: Sequence[Sequence[int]]) -> IntArray:
         matrix = np.zeros((len(rows), self.width), np.int64)
@@ -206,7 +208,7 @@ class ClauseLayout:
         return vectors + [_join_arrays(keys), _join_arrays(ranks)]
 
 
-class _Step(NamedTuple):
+class PlanStep(NamedTuple):
     """A step of a plan: its kind, its table or sign, its terms, and how each is matched."""
 
     kind: int
@@ -228,7 +230,7 @@ def _join_arrays(parts: Sequence[IntArray]) -> IntArray:
 
 
 def settle(
-    clauses: Sequence[Clause],
+    clauses: Sequence[DefiniteClause],
     predicates: Mapping[Predicate, int],
     initial: Mapping[Predicate, AtomTable],
     tables: Mapping[Predicate, AtomTable],

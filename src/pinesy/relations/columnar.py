@@ -8,10 +8,10 @@ import numpy as np
 
 from pinesy._common.console import check_stop
 from pinesy._common.validation import BoolArray
-from pinesy.relations.clauses import (
+from pinesy.relations.definite_clauses import (
     MAX_INSTANCES,
     AtomTable,
-    Clause,
+    DefiniteClause,
     EntityComparison,
     Goal,
     Lookup,
@@ -61,11 +61,11 @@ class ColumnarJoin:
     max_instances: int = MAX_INSTANCES
     instances: int = field(default=0)
 
-    def run(self, clauses: Sequence[Clause]) -> list[tuple[IntArray, IntArray]]:
+    def run(self, clauses: Sequence[DefiniteClause]) -> list[tuple[IntArray, IntArray]]:
         """Return the keys and ranks of the heads of clauses on one predicate."""
         return [part for clause in clauses for part in self._run_clause(clause)]
 
-    def _run_clause(self, clause: Clause) -> Iterator[tuple[IntArray, IntArray]]:
+    def _run_clause(self, clause: DefiniteClause) -> Iterator[tuple[IntArray, IntArray]]:
         sizes = [len(self._table(goal)) for goal in clause.body]
         if not all(sizes):
             return
@@ -81,7 +81,11 @@ class ColumnarJoin:
         return table
 
     def _extend(
-        self, clause: Clause, order: Sequence[int], binding: dict[int, IntArray], ranks: IntArray
+        self,
+        clause: DefiniteClause,
+        order: Sequence[int],
+        binding: dict[int, IntArray],
+        ranks: IntArray,
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the heads of all extensions of some rows by the premises that are left."""
         for step, index in enumerate(order):
@@ -116,7 +120,7 @@ class ColumnarJoin:
             keys = encode(columns, self.radix) if columns else np.zeros(n, np.int64)
             yield greatest(keys, ranks)
 
-    def _count(self, clause: Clause, total: int) -> None:
+    def _count(self, clause: DefiniteClause, total: int) -> None:
         self.instances += total
         if self.instances > self.max_instances:
             raise too_many(clause.rule, self.instances, self.max_instances, "ground instances")
@@ -173,8 +177,8 @@ class ColumnarJoin:
         from pinesy.relations.path_loops import expand_ranges  # compiled: imported when used
 
         total = int((end - start).sum())
-        rows, places = expand_ranges(np.ascontiguousarray(start), np.ascontiguousarray(end), total)
-        atoms = order[places]
+        rows, indices = expand_ranges(np.ascontiguousarray(start), np.ascontiguousarray(end), total)
+        atoms = order[indices]
         table = self._table(goal)
         joined = {v: column[rows] for v, column in binding.items() if v in needed}
         repeats = {t for t in goal.terms if goal.terms.count(t) > 1}
@@ -194,7 +198,7 @@ class ColumnarJoin:
         return {v: column[mask] for v, column in joined.items()}, ranks[mask]
 
 
-def _needed_variables(clause: Clause, order: Sequence[int]) -> set[int]:
+def _needed_variables(clause: DefiniteClause, order: Sequence[int]) -> set[int]:
     """Return the variables that the head and the premises that are left use."""
     needed = {*variables_of(clause.head)}
     for index in order:

@@ -3,23 +3,21 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pinesy._common.validation import printable
 from pinesy.relations.answer_table import GroundAtom
 from pinesy.relations.certainty_order import SettledAtoms
-from pinesy.relations.clauses import Goal, Lookup, Predicate
+from pinesy.relations.definite_clauses import Goal, Lookup, Predicate
+from pinesy.relations.evaluated_graph import EvaluatedGraph
 from pinesy.relations.fact_table import decode
 from pinesy.relations.literals import CountPremise, RelationLiteral, Term, Variable, atom_text
 from pinesy.relations.magic_sets import BoundQuestion, MagicProgram
 from pinesy.relations.relational_rule import RelationalRule
 from pinesy.relations.translation import AGAINST, CERTAIN
 from pinesy.rules.syntax.writer import format_subset
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
 
 #: Steps of a derivation that are printed.
 MAX_STEPS = 40
@@ -87,7 +85,7 @@ class Why:
     @property
     def weakest(self) -> list[str]:
         """The facts and rules that the certainty is that of."""
-        if self.derivation is None:
+        if self.derivation is None or self.certain == 1.0:
             return []
         links: dict[str, None] = {}
         for _, step in self.derivation.steps():
@@ -194,12 +192,9 @@ class Why:
         return str(derivation_html(self))
 
 
-def explain_atom(known: "KnownGraph", literal: RelationLiteral) -> Why:
-    """Return why a ground literal is certain."""
+def explain_atom(known: EvaluatedGraph, literal: RelationLiteral, atom: GroundAtom) -> Why:
+    """Return why a ground literal is certain; the atom has its degrees."""
     numbers = {rule: number for number, rule in enumerate(known.rules.rules, 1)}
-    positive = RelationLiteral(literal.name, literal.terms)
-    atom = known.ask(positive)
-    assert isinstance(atom, GroundAtom)
     certain = atom.against if literal.negated else atom.certain
     derivation = None
     if certain > 0.0:
@@ -210,7 +205,7 @@ def explain_atom(known: "KnownGraph", literal: RelationLiteral) -> Why:
 class DerivationFinder:
     """Finds best derivations by the pointers of the kernel, which form no cycle."""
 
-    def __init__(self, known: "KnownGraph") -> None:
+    def __init__(self, known: EvaluatedGraph) -> None:
         self.known = known
         self._memo: dict[Any, Derivation] = {}
 
@@ -286,8 +281,8 @@ class _Pointers:
         self.packed = packed[self.order]
 
     def _row(self, predicate: Predicate, key: int) -> int:
-        place = np.searchsorted(self.packed, key * len(self.index) + self.index[predicate])
-        return int(self.order[place])
+        index = np.searchsorted(self.packed, key * len(self.index) + self.index[predicate])
+        return int(self.order[index])
 
     def derive(self, answer: Predicate, indices: list[int]) -> Derivation:
         """Return the derivation of an atom; iteratively, for chains of any length."""

@@ -39,7 +39,7 @@ def read_facts(content: Any, where: str, arity: int | None) -> FactColumns:
     if isinstance(content, Path) or (
         isinstance(content, str) and content.endswith((".csv", ".tsv", ".txt"))
     ):
-        return _named_columns(*read_table(Path(content)), where)
+        return _named_columns(*read_fact_file(Path(content)), where)
     if isinstance(content, str):
         raise DataError(
             f"{where}: {content!r:.60} is no table; give rows such as [('ann', 'bob')], a data "
@@ -57,11 +57,13 @@ def read_facts(content: Any, where: str, arity: int | None) -> FactColumns:
 def _row_columns(content: Iterable[Any], where: str, arity: int | None) -> FactColumns:
     rows = [(row,) if isinstance(row, str | int | float) else tuple(row) for row in content]
     degrees: list[float] = []
+    has_degrees = False
     for index, row in enumerate(rows):
         has_degree = bool(row) and isinstance(row[-1], float) and len(row) != arity
         degrees.append(float(row[-1]) if has_degree else 1.0)
         if has_degree:
             rows[index] = row[:-1]
+            has_degrees = True
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         expected = arity if arity is not None else len(rows[0])
@@ -72,13 +74,13 @@ def _row_columns(content: Iterable[Any], where: str, arity: int | None) -> FactC
         )
     n = lengths.pop() if lengths else (arity or 0)
     columns = [check_entities([row[i] for row in rows], where) for i in range(n)]
-    if not n and rows:
-        columns = []
-        return FactColumns(columns, np.array([max(degrees)]), None)
-    return FactColumns(columns, np.array(degrees, np.float64), None)
+    certainty = check_degrees(degrees, where) if has_degrees else None
+    if not n and rows and certainty is not None:  # a proposition
+        certainty = certainty.max(keepdims=True)
+    return FactColumns(columns, certainty, None)
 
 
-def read_table(path: Path) -> tuple[list[str], list[list[str]]]:
+def read_fact_file(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the header and the columns of a CSV or TSV file."""
     header, *rows = read_rows(path) or [[]]
     for number, row in enumerate(rows, 2):
@@ -178,6 +180,6 @@ def check_degrees(content: Any, where: str) -> FloatArray:
     wrong = ~((degrees >= 0.0) & (degrees <= 1.0))
     if wrong.any():
         row = int(np.argmax(wrong))
-        degree = degrees.reshape(-1)[row]
+        degree = float(degrees.reshape(-1)[row])
         raise DegreeError(f"{where}, row {row}: {degree!r:.40} is not in [0, 1]")
     return degrees + 0.0

@@ -111,7 +111,7 @@ class FactTable:
     @cached_property
     def sources(self) -> IntArray:
         """Of a binary relation, the distinct first entities, ascending."""
-        return np.unique(self.columns[0])
+        return distinct_keys(self.columns[0])
 
     def csr(self, n: int, inverse: bool = False) -> tuple[IntArray, IntArray, IntArray]:
         """Return a binary relation as compressed rows: ``indptr``, ``indices``, fact numbers.
@@ -134,6 +134,21 @@ def encode(columns: Sequence[IntArray] | IntArray, radix: int) -> IntArray:
     for column in columns:
         keys = keys * radix + column
     return keys
+
+
+def distinct_keys(*parts: IntArray) -> IntArray:
+    """Return the distinct keys of some arrays, ascending, by one sort.
+
+    Examples
+    --------
+    >>> distinct_keys(np.array([3, 1]), np.array([3]))
+    array([1, 3])
+    """
+    parts = tuple(part for part in parts if len(part)) or parts[:1]
+    keys = np.sort(np.concatenate(parts))
+    if not len(keys):
+        return keys
+    return keys[np.r_[True, keys[1:] != keys[:-1]]]
 
 
 def check_radix(radix: int, arity: int) -> None:

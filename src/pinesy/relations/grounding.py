@@ -5,15 +5,22 @@ the ``or`` over all substitutions. A fact on an atom that rules conclude on is t
 *given* and *denied*, with a rule each. The distribution of the cascade's output is then (P, 1 - N).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pinesy.exceptions import CascadeError, DataError
-from pinesy.relations.clauses import AtomTable, Clause, EntityComparison, Goal, Lookup
 from pinesy.relations.columnar import ColumnarJoin
+from pinesy.relations.definite_clauses import (
+    AtomTable,
+    DefiniteClause,
+    EntityComparison,
+    Goal,
+    Lookup,
+)
+from pinesy.relations.evaluated_graph import EvaluatedGraph
 from pinesy.relations.fact_table import complement
 from pinesy.relations.literals import (
     Case,
@@ -27,7 +34,7 @@ from pinesy.relations.literals import (
     atom_text,
 )
 from pinesy.relations.relational_rule import EntityAttribute, GuardedFunction, RelationalRule
-from pinesy.relations.translation import _Scope
+from pinesy.relations.translation import ClauseScope
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.functions import function
 from pinesy.rulebase.rule_set import RuleSet
@@ -35,9 +42,6 @@ from pinesy.rules.attributes import Attribute
 from pinesy.rules.definitions import premise_of
 from pinesy.rules.propositions import Statement, all_of, any_of, at_least
 from pinesy.rules.rule import Rule
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
 
 #: Atoms of a grounding, at most.
 MAX_GROUND = 20_000
@@ -57,9 +61,9 @@ class GroundCascade(Cascade):
 class Grounding:
     """Makes the ground rules that an atom depends on."""
 
-    def __init__(self, known: "KnownGraph", literal: RelationLiteral) -> None:
+    def __init__(self, known: EvaluatedGraph, literal: RelationLiteral) -> None:
         self.known, self.rules, self.facts = known, known.rules, known.ranked
-        known.evaluate(known._dependencies([literal.name]))
+        known.evaluate(known.dependencies([literal.name]))
         self.attributes: dict[str, Attribute] = {}
         self.rule_sets: list[RuleSet] = []
         self.parts: list[Cascade] = []
@@ -107,9 +111,9 @@ class Grounding:
         """Return the possibilities of a fact; None if there is none."""
         atoms = self.facts.atoms(name)
         key = self._key(entities)
-        place = int(np.searchsorted(atoms.keys, key))
-        if place < len(atoms.keys) and atoms.keys[place] == key:
-            ranks = np.array([atoms.against[place], atoms.certain[place]])
+        index = int(np.searchsorted(atoms.keys, key))
+        if index < len(atoms.keys) and atoms.keys[index] == key:
+            ranks = np.array([atoms.against[index], atoms.certain[index]])
             possible, impossible = complement(self.facts.levels[ranks]).tolist()
             return {True: possible, False: impossible}
         return None
@@ -160,8 +164,10 @@ class Grounding:
 
     def _base_evidence(self, name: str, entities: tuple[Entity, ...], is_attribute: bool) -> Any:
         if is_attribute:
-            table: Any = self.known[name]
-            return dict(zip(table.attribute.domain, table[entities].degrees.tolist(), strict=True))
+            keys, against = self.known.attribute_ranks(name)
+            ranks = against[keys == self._key(entities)].max(axis=0, initial=0)
+            domain = self.attributes[atom_text(name, entities)].domain
+            return dict(zip(domain, complement(self.facts.levels[ranks]).tolist(), strict=True))
         degrees = self._degrees(name, entities)
         if degrees is None:
             is_closed = name in self.rules.closed
@@ -179,25 +185,28 @@ class Grounding:
         """Return the rules of a fact on an atom that rules conclude on."""
         if is_attribute:
             keys, against = self.facts.distributions(name)
-            place = int(np.searchsorted(keys, self._key(entities)))
-            if place == len(keys) or keys[place] != self._key(entities):
+            index = int(np.searchsorted(keys, self._key(entities)))
+            if index == len(keys) or keys[index] != self._key(entities):
                 return []
-            given = Attribute(f"given {attribute.name}", attribute.domain)
-            degrees = complement(self.facts.levels[against[place]]).tolist()
-            self.evidence[given.name] = dict(zip(given.domain, degrees, strict=True))
+            source = Attribute(f"given {attribute.name}", attribute.domain)
+            degrees = complement(self.facts.levels[against[index]]).tolist()
+            self.evidence[source.name] = dict(zip(source.domain, degrees, strict=True))
             return [
                 Rule(
-                    premise_of(given.isin({v}).complement), attribute.isin({v}).complement, 1.0, 0.0
+                    premise_of(source.isin({v}).complement),
+                    attribute.isin({v}).complement,
+                    1.0,
+                    0.0,
                 )
-                for v in given.domain
+                for v in source.domain
             ]
         fact = self._degrees(name, entities)
         if fact is None:
             return []
         # What speaks for it and what speaks against it are two inputs, for they may contradict.
         rules = []
-        for word, value in (("given", True), ("denied", False)):
-            source = Attribute(f"{word} {attribute.name}", (True, False))
+        for prefix, value in (("given", True), ("denied", False)):
+            source = Attribute(f"{prefix} {attribute.name}", (True, False))
             self.evidence[source.name] = {True: 1.0, False: fact[not value]}
             rules.append(Rule(premise_of(source.isin({True})), attribute.isin({value}), 1.0, 0.0))
             if value:
@@ -279,14 +288,14 @@ class Grounding:
         self, rule: RelationalRule | None, case: Case
     ) -> list[dict[Variable, Entity]]:
         """Return the values of variables for which a conjunction may hold."""
-        writer = self.known._writer
+        writer = self.known.writer
         is_closed = rule is not None and rule.head.name in self.rules.closed
-        make = [partial(writer.certain_items, rule=rule, case=case, own=())]
+        make: list[Callable[..., list[Goal | Lookup | EntityComparison]]] = [self._listed_items]
         if is_closed or rule is None:
-            make.append(partial(writer._possible_items, rule=rule, case=case, own=()))
+            make.append(partial(writer._possible_items, rule=rule, case=case, members=()))
         results: dict[tuple[Any, ...], dict[Variable, Entity]] = {}
         for items_of in make:
-            scope = _Scope(writer)
+            scope = ClauseScope(writer)
             items: list[Goal | Lookup | EntityComparison] = []
             for part in case:
                 if isinstance(part, CountPremise):
@@ -304,6 +313,28 @@ class Grounding:
                 results[tuple(mapping[v] for v in sorted(mapping, key=str))] = mapping
         return list(results.values())
 
+    def _listed_items(
+        self, part: Part, scope: ClauseScope
+    ) -> list[Goal | Lookup | EntityComparison]:
+        """Return the premises that a literal is listed: that something is known of it."""
+        if isinstance(part, TermComparison):
+            return [scope.test(part)]
+        assert isinstance(part, RelationLiteral)
+        terms = scope.terms(part.terms)
+        scope.note_sorts(part, terms)
+        if part.negated and part.name in self.rules.closed:
+            return []
+        tables = self.known.evaluation.tables
+        predicate = ("listed", part.name)
+        if predicate not in tables:
+            is_attribute = part.values is not None
+            keys = self.known.attribute_ranks(part.name)[0] if is_attribute else None
+            keys = self.known.atoms(part.name).keys if keys is None else keys
+            ranks = np.full(len(keys), self.facts.top, np.int64)
+            arity = len(self.rules.relations[part.name].sorts)
+            tables[predicate] = AtomTable(keys, ranks, arity, self.facts.radix)
+        return [Goal(predicate, terms)]
+
     def _rows(
         self, items: Sequence[Goal | Lookup | EntityComparison], n_variables: int, rule: object
     ) -> list[tuple[int, ...]]:
@@ -311,7 +342,7 @@ class Grounding:
         head = Goal(("ground",), tuple(range(n_variables)))
         goals = tuple(i for i in items if isinstance(i, Goal))
         filters = tuple(i for i in items if not isinstance(i, Goal))
-        clause = Clause(head, goals, filters, self.facts.top, n_variables, rule)
+        clause = DefiniteClause(head, goals, filters, self.facts.top, n_variables, rule)
         join = ColumnarJoin(evaluation.tables, evaluation.radix, evaluation.entities, MAX_GROUND)
         table = AtomTable.merge(join.run([clause]), n_variables, evaluation.radix)
         if not n_variables:

@@ -1,21 +1,20 @@
 """Functions of attributes of entities: one batch of the existing cascade, a row for each tuple."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from pinesy.exceptions import DataError
-from pinesy.relations.clauses import AtomTable, Clause, Goal
 from pinesy.relations.columnar import ColumnarJoin
+from pinesy.relations.definite_clauses import AtomTable, DefiniteClause, Goal
+from pinesy.relations.evaluated_relations import EvaluatedRelations
 from pinesy.relations.fact_table import IntArray, encode
-from pinesy.relations.literals import atom_text
+from pinesy.relations.literals import atom_text, literals_of
 from pinesy.relations.relational_rule import GuardedFunction
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
+from pinesy.relations.translation import ClauseScope, ClauseWriter
 
 
-def function_ranks(known: "KnownGraph", function: GuardedFunction) -> tuple[IntArray, IntArray]:
+def function_ranks(
+    known: EvaluatedRelations, function: GuardedFunction
+) -> tuple[IntArray, IntArray]:
     """Return the keys of a function's tuples, and the rank against each of its values.
 
     The degrees of the batch are ranks over the top one: min and max only copy them, so that the
@@ -35,12 +34,12 @@ def function_ranks(known: "KnownGraph", function: GuardedFunction) -> tuple[IntA
             for t in argument.terms
         ]
         wanted_keys = encode(indices, facts.radix)
-        place = np.minimum(np.searchsorted(keys, wanted_keys), max(0, len(keys) - 1))
+        indices_of_keys = np.minimum(np.searchsorted(keys, wanted_keys), max(0, len(keys) - 1))
         size = against.shape[1]
         ranks = np.zeros((n, size), np.int64)
         if len(keys):
-            present = keys[place] == wanted_keys
-            ranks[present] = against[place[present]]
+            present = keys[indices_of_keys] == wanted_keys
+            ranks[present] = against[indices_of_keys[present]]
         batch[atom_text(argument.name, argument.terms)] = (top - ranks) / top
     head = [columns[variables.index(v)] for v in function.variables]
     keys = encode(head, facts.radix) if head else np.zeros(n, np.int64)
@@ -56,12 +55,9 @@ def function_ranks(known: "KnownGraph", function: GuardedFunction) -> tuple[IntA
 
 
 def _guard_columns(
-    known: "KnownGraph", function: GuardedFunction
+    known: EvaluatedRelations, function: GuardedFunction
 ) -> tuple[list[object], list[IntArray]]:
     """Return the variables of the guard, and their values; raise unless the guard is crisp."""
-    from pinesy.relations.literals import literals_of
-    from pinesy.relations.translation import _Scope
-
     names = [literal.name for literal in literals_of(function.guard)]
     known.evaluate(names)
     top = known.ranked.top
@@ -72,17 +68,18 @@ def _guard_columns(
                 f"the guard of function {function.name!r} must be certain, and {name!r} has facts "
                 "that are not; use a relation whose facts have certainty 1"
             )
-    scope = _Scope(known._writer)
+    writer = ClauseWriter(known)
+    scope = ClauseScope(writer)
     items = [
         item
         for part in function.guard
-        for item in known._writer.certain_items(part, scope, function, function.guard, ())
+        for item in writer.certain_items(part, scope, function, function.guard, ())
     ]
     variables = list(scope.numbers)
     goals = tuple(item for item in items if isinstance(item, Goal))
     filters = tuple(item for item in items if not isinstance(item, Goal))
     head = Goal(("guard", function.name), tuple(range(len(variables))))
-    clause = Clause(head, goals, filters, top, len(variables), function)
+    clause = DefiniteClause(head, goals, filters, top, len(variables), function)
     evaluation = known.evaluation
     join = ColumnarJoin(
         evaluation.tables, evaluation.radix, evaluation.entities, evaluation.max_instances

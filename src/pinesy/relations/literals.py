@@ -51,9 +51,9 @@ def variables(names: str) -> list[Variable]:
     return [Variable(name) for name in names.split()]
 
 
-def is_variable_name(word: str) -> bool:
+def is_variable_name(text: str) -> bool:
     """Return whether a word in brackets is a variable: it begins with a capital letter."""
-    return word[:1].isupper()
+    return text[:1].isupper()
 
 
 def entity_text(entity: Entity) -> str:

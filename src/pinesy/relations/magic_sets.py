@@ -7,14 +7,15 @@ commutes with the transformation, so the degrees of the answers are those of the
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pinesy.relations.certainty_order import SettledAtoms, settle
-from pinesy.relations.clauses import (
+from pinesy.relations.clause_evaluation import find_closure
+from pinesy.relations.definite_clauses import (
     AtomTable,
-    Clause,
+    DefiniteClause,
     EntityComparison,
     Goal,
     Lookup,
@@ -22,13 +23,11 @@ from pinesy.relations.clauses import (
     order_items,
     variables_of,
 )
-from pinesy.relations.evaluation import find_closure
-from pinesy.relations.fact_table import IntArray, encode
+from pinesy.relations.evaluated_graph import EvaluatedGraph
+from pinesy.relations.evaluated_relations import RelationAtoms
+from pinesy.relations.fact_table import IntArray, distinct_keys, encode
 from pinesy.relations.literals import CountPremise, RelationLiteral, literals_of
 from pinesy.relations.translation import AGAINST, CERTAIN
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph, RelationAtoms
 
 Positions = tuple[int, ...]
 
@@ -45,14 +44,14 @@ class MagicProgram:
         the order of its premises; None for a fact
     """
 
-    by_head: Mapping[Predicate, Sequence[Clause]]
+    by_head: Mapping[Predicate, Sequence[DefiniteClause]]
     arities: Mapping[Predicate, int]
     facts: Mapping[Predicate, AtomTable]
     tables: Mapping[Predicate, AtomTable]
     top: int
-    clauses: list[Clause] = field(default_factory=list)
+    clauses: list[DefiniteClause] = field(default_factory=list)
     predicates: dict[Predicate, int] = field(default_factory=dict)
-    originals: dict[int, Clause | None] = field(default_factory=dict)
+    originals: dict[int, DefiniteClause | None] = field(default_factory=dict)
 
     def add(self, predicate: Predicate, bound: Positions) -> Predicate:
         """Add the clauses of a predicate with some bound arguments, and all that they need."""
@@ -76,10 +75,10 @@ class MagicProgram:
         body = (guard, Goal(("facts", predicate), terms))
         head = Goal(("answer", predicate, positions), terms)
         self.originals[len(self.clauses)] = None
-        self.clauses.append(Clause(head, body, (), self.top, arity))
+        self.clauses.append(DefiniteClause(head, body, (), self.top, arity))
 
     def _add_clause(
-        self, clause: Clause, positions: Positions
+        self, clause: DefiniteClause, positions: Positions
     ) -> list[tuple[Predicate, Positions]]:
         predicate, terms = clause.head
         guard = Goal(("magic", predicate, positions), tuple(terms[p] for p in positions))
@@ -124,7 +123,7 @@ class BoundQuestion:
 
     def __init__(
         self,
-        known: "KnownGraph",
+        known: EvaluatedGraph,
         literal: RelationLiteral,
         indices: Sequence[IntArray | None],
         stop: int = 0,
@@ -136,32 +135,30 @@ class BoundQuestion:
         #: How many rows of facts and atoms were visited.
         self.instances = 0
 
-    def atoms(self) -> "RelationAtoms":
+    def atoms(self) -> RelationAtoms:
         """Return the atoms of the relation that match the constants, as ranks."""
-        from pinesy.relations.known_graph import RelationAtoms
-
         known, name = self.known, self.literal.name
         if name in known.rules.closed:
             return known.atoms(name)
         program = self.program()
         certain = self._side((name, CERTAIN), program, max(1, self.stop))
         against = self._side((name, AGAINST), program, 1)
-        keys = np.union1d(certain.keys, against.keys)
+        keys = distinct_keys(certain.keys, against.keys)
         known.evaluation.instances += self.instances
         return RelationAtoms(keys, certain.lookup(keys, 0), against.lookup(keys, 0), 0)
 
     def program(self) -> MagicProgram:
         """Return an empty program over the relations that the question depends on."""
         known, name = self.known, self.literal.name
-        own: Collection[str] = known.stratum_of(name).names
+        members: Collection[str] = known.stratum_of(name).names
         if name in known.rules.closed:
             known.evaluate([name])
         else:
-            own = self._open_relations(name)
-        initial = known.initial_tables(own)
+            members = self._open_relations(name)
+        initial = known.initial_tables(members)
         arities = {predicate: table.arity for predicate, table in initial.items()}
-        by_head: dict[Predicate, list[Clause]] = {}
-        for clause in known.clauses_of(own):
+        by_head: dict[Predicate, list[DefiniteClause]] = {}
+        for clause in known.clauses_of(members):
             by_head.setdefault(clause.head.predicate, []).append(clause)
         tables: dict[Predicate, AtomTable] = dict(known.evaluation.tables)
         tables |= {("facts", predicate): table for predicate, table in initial.items()}
@@ -171,7 +168,7 @@ class BoundQuestion:
         """Return the open relations that are evaluated from the constants; evaluate the others."""
         known = self.known
         functions = {f.name for f in known.rules.functions}
-        own = {name}
+        members = {name}
         waiting = [name]
         others: set[str] = set()
         while waiting:
@@ -190,11 +187,11 @@ class BoundQuestion:
                         )
                         if is_complete:
                             others.add(literal.name)
-                        elif literal.name not in own:
-                            own.add(literal.name)
+                        elif literal.name not in members:
+                            members.add(literal.name)
                             waiting.append(literal.name)
         known.evaluate(others)
-        return own - others
+        return members - others
 
     def seed(self, predicate: Predicate) -> dict[Predicate, AtomTable]:
         """Return the magic atoms of the constants."""

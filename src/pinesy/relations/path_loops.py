@@ -91,8 +91,8 @@ def widest_paths(row_pointers, targets, ranks, sources, top, stop, max_atoms):
             larger = np.empty(capacity, np.int64)
             larger[:count] = width_of[:count]
             width_of = larger
-        for place in range(n_touched):
-            target = touched[place]
+        for index_of_target in range(n_touched):
+            target = touched[index_of_target]
             from_node[count] = source
             to_node[count] = target
             width_of[count] = width[target]

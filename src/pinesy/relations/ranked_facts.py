@@ -9,7 +9,7 @@ import numpy as np
 from pinesy._common.validation import FloatArray, listed, suggestion
 from pinesy.exceptions import DataError, DataWarning
 from pinesy.relations.columnar import EntityOrder
-from pinesy.relations.fact_table import EntityIndex, IntArray, complement, encode
+from pinesy.relations.fact_table import EntityIndex, IntArray, complement, distinct_keys, encode
 from pinesy.relations.graph import Graph
 from pinesy.relations.literals import (
     CountPremise,
@@ -20,8 +20,8 @@ from pinesy.relations.literals import (
     literals_of,
 )
 from pinesy.relations.relational_rule import EntityAttribute, Relation
-from pinesy.relations.relational_rules import RelationalRules
 from pinesy.relations.rule_checks import ANY_SORT
+from pinesy.relations.rule_program import RuleProgram
 from pinesy.rules.rule import from_certainty
 
 
@@ -44,7 +44,7 @@ class RankedFacts:
     radix : the base of keys: the number of entities
     """
 
-    def __init__(self, rules: RelationalRules, graph: Graph) -> None:
+    def __init__(self, rules: RuleProgram, graph: Graph) -> None:
         self.rules, self.graph = rules, graph
         self._check_facts()
         self.entities = self._entities_with_constants()
@@ -141,20 +141,20 @@ class RankedFacts:
             table = self.graph.attached if name in self.graph.attached else None
             columns = self.graph.facts(name).columns if table is None else table[name].columns
             for sort, column in zip(self.rules.relations[name].sorts, columns, strict=True):
-                sorts.setdefault(sort, []).append(np.unique(column))
+                sorts.setdefault(sort, []).append(distinct_keys(column))
                 where.setdefault(sort, name)
         for sort, entity in self._constants():
             sorts.setdefault(sort, []).append(np.array([self.entities.find(entity)], np.int64))
             where.setdefault(sort, "a rule")
-        members = {sort: np.unique(np.concatenate(parts)) for sort, parts in sorts.items()}
+        members = {sort: distinct_keys(*parts) for sort, parts in sorts.items()}
         members[ANY_SORT] = np.arange(len(self.entities), dtype=np.int64)
         owner = np.full(len(self.entities), -1, np.int64)
-        named = [sort for sort in members if sort != ANY_SORT]
-        for index, sort in enumerate(named):
+        sort_names = [sort for sort in members if sort != ANY_SORT]
+        for index, sort in enumerate(sort_names):
             clashing = members[sort][owner[members[sort]] >= 0]
             if len(clashing):
                 entity = self.entities.names[int(clashing[0])]
-                other = named[int(owner[clashing[0]])]
+                other = sort_names[int(owner[clashing[0]])]
                 raise DataError(
                     f"entity {entity!r:.60} is of sort {other!r} in {where[other]!r} and of sort "
                     f"{sort!r} in {where[sort]!r}; an entity has one sort: rename one of them, or "
@@ -215,9 +215,9 @@ class RankedFacts:
             nothing = np.zeros(max(1, len(names)), np.int64)
             return EntityOrder(nothing, nothing)
         number = np.array([not isinstance(name, str) for name in names], np.int64).reshape(-1)
-        place = np.zeros(len(names), np.int64)
+        positions = np.zeros(len(names), np.int64)
         for kind in (0, 1):
             members = np.flatnonzero(number == kind).tolist()
             for position, index in enumerate(sorted(members, key=lambda i: names[i])):
-                place[index] = position
-        return EntityOrder(number, place)
+                positions[index] = position
+        return EntityOrder(number, positions)

@@ -79,9 +79,9 @@ class EntityAttribute:
 
     def literal(self, terms: Iterable[Term], values: Iterable[Any]) -> RelationLiteral:
         """Return the literal ``name(terms) in values``."""
-        chosen = set(values)
+        selected = set(values)
         return RelationLiteral(
-            self.name, tuple(terms), False, tuple(v for v in self.domain if v in chosen)
+            self.name, tuple(terms), False, tuple(v for v in self.domain if v in selected)
         )
 
     def __str__(self) -> str:
@@ -211,7 +211,7 @@ def _cases(premise: tuple[Any, ...]) -> tuple[Case, ...]:
         premise = (premise,)
     cases = []
     for case in premise:
-        parts = [case] if isinstance(case, kinds) else list(case)
+        parts = list(case) if isinstance(case, list | tuple) else [case]
         for part in parts:
             if not isinstance(part, kinds):
                 raise RuleSetError(f"a premise is made of literals; got {cut_repr(part)}")

@@ -16,11 +16,9 @@ are those of `pinesy.rulebase.parse`, whose reader this one extends.
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from pinesy._common.budgets import allow_tokens, budget, value_limit
-from pinesy._common.files import as_path
+from pinesy._common.budgets import budget, value_limit
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.relations.literals import (
     Case,
@@ -39,34 +37,18 @@ from pinesy.relations.relational_rule import (
     Relation,
     RelationalRule,
 )
-from pinesy.relations.relational_rules import RelationalRules, function_rules
 from pinesy.relations.rule_checks import RelationalRuleError
+from pinesy.relations.rule_program import RuleProgram, function_rules
 from pinesy.rulebase.parse import RulesReader
 from pinesy.rules.syntax.expressions import COMPARISONS
 from pinesy.rules.syntax.lexer import KEYWORDS, Token, TokenizedText, join_tokens
-from pinesy.rules.syntax.template_reader import TemplateReader
+
+Program = TypeVar("Program", bound=RuleProgram)
 
 #: Cases of a premise, at most.
 MAX_CASES = 1_000
 #: A formula in disjunctive normal form.
 Cases = list[Case]
-
-
-def parse_relational(
-    text: str,
-    directory: str | Path | None = None,
-    file: Path | None = None,
-    max_values: int | None = None,
-) -> RelationalRules:
-    """Return the relational rules of a text; see `pinesy.parse`."""
-    if not isinstance(text, str):
-        raise DataError(f"rules are read from text; got {type(text).__name__}")
-    path = None if directory is None else as_path(directory)
-    with budget(value_limit(max_values)):
-        reader = RelationsReader(text)
-        allow_tokens(len(reader.tokens))
-        TemplateReader(reader, reader.statements, path, file).read()
-        return reader.finish()
 
 
 def parse_atom(text: str) -> RelationLiteral:
@@ -111,10 +93,10 @@ class RelationsReader(RulesReader):
             "version": version,
         }
 
-    def finish(self) -> RelationalRules:
+    def finish(self, rules_type: type[Program]) -> Program:
         """Return the rules; an error is reported where it stands in the text."""
         try:
-            return RelationalRules(self.declarations, self.relational_rules, self.functions)
+            return rules_type(self.declarations, self.relational_rules, self.functions)
         except RelationalRuleError as error:
             positions = getattr(error.rule, "position", None)
             if isinstance(error.rule, GuardedFunction):
@@ -314,12 +296,14 @@ class RelationsReader(RulesReader):
     def _opposites(self, token: Token, case: Case) -> list[Part]:
         return [self.at(token, partial(_invert, part)) for part in case]
 
-    def _scoped(self, names: list[Variable], read: Callable[[], Cases], token: Token) -> Cases:
+    def _scoped(
+        self, names: list[Variable], read_scope: Callable[[], Cases], token: Token
+    ) -> Cases:
         """Read the scope of some variables, which may not be used outside it."""
         for variable in names:
             if variable in self._seen or variable in self._ended:
                 self.fail(f"variable {variable} is used outside of this too; rename one", token)
-        cases = read()
+        cases = read_scope()
         self._ended |= {*names}
         return cases
 

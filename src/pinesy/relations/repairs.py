@@ -9,20 +9,24 @@ import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pinesy._common.validation import check_degree, printable
 from pinesy.relations.answer_table import GroundAtom
-from pinesy.relations.clauses import Clause, EntityComparison, Goal, Lookup, variables_of
+from pinesy.relations.definite_clauses import (
+    DefiniteClause,
+    EntityComparison,
+    Goal,
+    Lookup,
+    variables_of,
+)
+from pinesy.relations.evaluated_graph import EvaluatedGraph
 from pinesy.relations.fact_table import decode
 from pinesy.relations.literals import RelationLiteral, atom_text
 from pinesy.relations.translation import AGAINST, CERTAIN
 from pinesy.rules.syntax.writer import format_subset
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
 
 #: Ground instances that are searched, at most.
 MAX_SEARCHED = 200_000
@@ -30,7 +34,7 @@ MAX_SEARCHED = 200_000
 #: A ground atom: predicate and key.
 Atom = tuple[Any, int]
 #: A ground instance: its conclusion, its clause, its premises.
-Instance = tuple[Atom, Clause, list[Atom]]
+Instance = tuple[Atom, DefiniteClause, list[Atom]]
 
 
 @dataclass(frozen=True)
@@ -90,10 +94,10 @@ class Missing:
         if not self.repairs:
             return f"Nothing is missing: it is certain at {self.atom.certain:.6g}."
         facts = " and ".join(map(str, self.repairs))
-        near = (
+        note = (
             "" if self.is_complete else f" (searched among the {self.searched:,} entities nearest)"
         )
-        return f"It would follow at {self.would_be:.6g} if {facts}{near}."
+        return f"It would follow at {self.would_be:.6g} if {facts}{note}."
 
     def text(self) -> str:
         """Return the answer and what would change it."""
@@ -115,32 +119,41 @@ class Missing:
         }
 
 
-def find_repairs(known: "KnownGraph", literal: RelationLiteral, certain: float) -> Missing:
-    """Return the fewest facts that make a ground atom certain at a degree."""
-    check_degree(certain, "certain")
-    atom = known.ask(literal)
-    assert isinstance(atom, GroundAtom)
-    if atom.certain >= certain:
-        return Missing(atom, certain, (), atom.certain, 0, True)
-    return RepairSearch(known, literal, certain).run(atom)
+def find_repairs(
+    known: EvaluatedGraph, literal: RelationLiteral, atom: GroundAtom, certain: float | None
+) -> Missing:
+    """Return the fewest facts that make a ground atom certain at a degree.
+
+    Without a degree, the greatest that rules allow.
+    """
+    degrees = [1.0, *sorted({rule.certainty for rule in known.rules.rules}, reverse=True)]
+    if certain is not None:
+        degrees = [check_degree(certain, "certain")]
+    for degree in degrees:
+        if atom.certain >= degree:
+            return Missing(atom, degree, (), atom.certain, 0, True)
+        answer = RepairSearch(known, literal, degree).run(atom)
+        if answer.repairs is not None:
+            break
+    return answer
 
 
 class RepairSearch:
     """Searches the ground instances that could conclude an atom."""
 
-    def __init__(self, known: "KnownGraph", literal: RelationLiteral, certain: float) -> None:
+    def __init__(self, known: EvaluatedGraph, literal: RelationLiteral, certain: float) -> None:
         self.known, self.certain = known, certain
         self.rank = known.ranked.rank_at_least(certain)
         self.is_in_scale = certain <= 1.0
-        names = known._dependencies([literal.name])
+        names = known.dependencies([literal.name])
         known.evaluate(names)
         rules = [
             rule
             for rule in known.rules.rules
             if rule.head.name in names and rule.certainty >= certain
         ]
-        self.clauses: dict[Any, list[Clause]] = {}
-        for clause in known._writer.certain_clauses(rules, names):
+        self.clauses: dict[Any, list[DefiniteClause]] = {}
+        for clause in known.writer.certain_clauses(rules, names):
             self.clauses.setdefault(clause.head.predicate, []).append(clause)
         self.indices = [known.ranked.entities.find(t) for t in literal.terms]  # type: ignore[arg-type]
         self.target: Atom = ((literal.name, CERTAIN), self._key(self.indices))
@@ -218,7 +231,7 @@ class RepairSearch:
             return default
         return int(table.lookup(np.array([key], np.int64), default)[0])
 
-    def _instances(self, atom: Atom) -> Iterator[tuple[Clause, list[Atom]]]:
+    def _instances(self, atom: Atom) -> Iterator[tuple[DefiniteClause, list[Atom]]]:
         """Yield the ground premises of each instance that concludes an atom."""
         predicate, key = atom
         radix = self.known.ranked.radix

@@ -363,8 +363,8 @@ def check_function(function: GuardedFunction, known: Mapping[str, Declaration]) 
         if not isinstance(part, RelationLiteral | TermComparison):
             raise RelationalRuleError("the guard of a function is a conjunction", function, part)
     bound = check_safe(function, function.guard)
-    used = [*function.variables, *(v for a in function.arguments for v in a.variables())]
-    unbound = [v.name for v in used if v not in bound]
+    needed = [*function.variables, *(v for a in function.arguments for v in a.variables())]
+    unbound = [v.name for v in needed if v not in bound]
     if unbound:
         raise RelationalRuleError(
             f"variable {unbound[0]} is in no relation after 'for': {listed(sorted({*unbound}))}",

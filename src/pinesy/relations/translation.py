@@ -6,12 +6,20 @@ value, "it is not v". So every engine sees definite clauses only.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pinesy.relations.clauses import AtomTable, Clause, EntityComparison, Goal, Lookup, Predicate
 from pinesy.relations.columnar import ColumnarJoin
+from pinesy.relations.definite_clauses import (
+    AtomTable,
+    DefiniteClause,
+    EntityComparison,
+    Goal,
+    Lookup,
+    Predicate,
+)
+from pinesy.relations.evaluated_relations import EvaluatedRelations
+from pinesy.relations.fact_table import IntArray
 from pinesy.relations.literals import (
     Case,
     CountPremise,
@@ -22,18 +30,15 @@ from pinesy.relations.literals import (
     Variable,
 )
 from pinesy.relations.relational_rule import EntityAttribute, RelationalRule
-from pinesy.relations.rule_checks import free_variables
-
-if TYPE_CHECKING:
-    from pinesy.relations.known_graph import KnownGraph
+from pinesy.relations.rule_checks import ANY_SORT, free_variables
 
 CERTAIN, AGAINST, POSSIBLE = "certain", "against", "possible"
 
 
 class ClauseWriter:
-    """Writes the clauses of rules, for a `KnownGraph` whose lower strata are evaluated."""
+    """Writes the clauses of rules, for a graph whose lower strata are evaluated."""
 
-    def __init__(self, known: "KnownGraph") -> None:
+    def __init__(self, known: EvaluatedRelations) -> None:
         self.known = known
         self.facts = known.ranked
         self.rules = known.rules
@@ -53,8 +58,8 @@ class ClauseWriter:
         return [v for v in declaration.domain if (v in inside) == literal.negated]
 
     def certain_clauses(
-        self, rules: Iterable[RelationalRule], own: Collection[str]
-    ) -> list[Clause]:
+        self, rules: Iterable[RelationalRule], members: Collection[str]
+    ) -> list[DefiniteClause]:
         """Return the clauses of how certain the conclusions of rules are.
 
         Parameters
@@ -65,10 +70,10 @@ class ClauseWriter:
         for rule in rules:
             rank = int(self.facts.rank(rule.certainty))
             for case in rule.cases:
-                scope = _Scope(self)
+                scope = ClauseScope(self)
                 items, parts = [], []
                 for part in case:
-                    for item in self.certain_items(part, scope, rule, case, own):
+                    for item in self.certain_items(part, scope, rule, case, members):
                         items.append(item)
                         parts.append(part)
                 head = scope.terms(rule.head.terms)
@@ -79,10 +84,10 @@ class ClauseWriter:
     def certain_items(
         self,
         part: Part,
-        scope: "_Scope",
+        scope: "ClauseScope",
         rule: object,
         case: Case,
-        own: Collection[str],
+        members: Collection[str],
     ) -> list[Goal | Lookup | EntityComparison]:
         """Return the premises of how certain a part is."""
         if isinstance(part, TermComparison):
@@ -91,7 +96,7 @@ class ClauseWriter:
             return [self._count_goal(part, scope, rule, case, CERTAIN)]
         terms = scope.terms(part.terms)
         if part.values is not None:
-            if part.name in own:
+            if part.name in members:
                 return [Goal((part.name, AGAINST, v), terms) for v in self._outside(part)]
             outside = self._outside(part)
             return [Goal(self.known.subset_predicate(part.name, outside), terms)]
@@ -103,8 +108,8 @@ class ClauseWriter:
         return [Goal((part.name, AGAINST), terms)]
 
     def possible_clauses(
-        self, rules: Iterable[RelationalRule], own: Collection[str], caps: Collection[str]
-    ) -> tuple[list[Clause], set[str]]:
+        self, rules: Iterable[RelationalRule], members: Collection[str], caps: Collection[str]
+    ) -> tuple[list[DefiniteClause], set[str]]:
         """Return the clauses of how possible closed relations are.
 
         Parameters
@@ -120,11 +125,11 @@ class ClauseWriter:
         clauses, everywhere = [], set()
         for rule in rules:
             for case in rule.cases:
-                scope = _Scope(self)
+                scope = ClauseScope(self)
                 items: list[Goal | Lookup | EntityComparison] = []
                 parts: list[object] = []
                 for part in case:
-                    for item in self._possible_items(part, scope, rule, case, own):
+                    for item in self._possible_items(part, scope, rule, case, members):
                         items.append(item)
                         parts.append(part)
                 head = scope.terms(rule.head.terms)
@@ -153,7 +158,7 @@ class ClauseWriter:
         return clauses, everywhere
 
     def _possible_items(
-        self, part: Part, scope: "_Scope", rule: object, case: Case, own: Collection[str]
+        self, part: Part, scope: "ClauseScope", rule: object, case: Case, members: Collection[str]
     ) -> list[Goal | Lookup | EntityComparison]:
         """Return the premises of how possible a part is; none if it is always fully possible."""
         if isinstance(part, TermComparison):
@@ -168,7 +173,7 @@ class ClauseWriter:
             return self._lookup(self.known.impossible_predicate(part.name, outside), terms)
         if part.negated:
             return self._lookup(self.known.uncertain_predicate(part.name), terms)
-        if part.name in own:
+        if part.name in members:
             return [Goal((part.name, POSSIBLE), terms)]
         default = self.facts.top - self.known.default_against(part.name)
         predicate = self.known.possible_predicate(part.name)
@@ -185,13 +190,13 @@ class ClauseWriter:
         return [Lookup(predicate, terms, default)]
 
     def _count_goal(
-        self, count: CountPremise, scope: "_Scope", rule: object, case: Case, side: str
+        self, count: CountPremise, scope: "ClauseScope", rule: object, case: Case, side: str
     ) -> Goal:
         """Return the goal ``at least k Z: ...``; its table is made here."""
         free = sorted(free_variables(rule, case, count), key=lambda v: v.name)
         predicate = ("count", count, tuple(free), side)
         if predicate not in self.known.evaluation.tables:
-            inner = _Scope(self)
+            inner = ClauseScope(self)
             items: list[Goal | Lookup | EntityComparison] = []
             for part in count.parts:
                 parts = tuple(count.parts)
@@ -225,7 +230,7 @@ def at_least_table(table: AtomTable, least: int) -> AtomTable:
     return AtomTable(groups[enough], ranks[enough + least - 1], table.arity - 1, table.radix)
 
 
-class _Scope:
+class ClauseScope:
     """The variables of a clause: their numbers and their sorts."""
 
     def __init__(self, writer: ClauseWriter) -> None:
@@ -235,6 +240,7 @@ class _Scope:
         self.sorts: dict[int, str] = {}
 
     def terms(self, terms: Sequence[Term]) -> tuple[int, ...]:
+        """Return terms as numbers: of variables, or of entities."""
         return tuple(
             self.numbers.setdefault(t, len(self.numbers))
             if isinstance(t, Variable)
@@ -243,18 +249,18 @@ class _Scope:
         )
 
     def test(self, comparison: TermComparison) -> EntityComparison:
+        """Return a comparison of numbers."""
         left, right = self.terms([comparison.left, comparison.right])
         return EntityComparison(left, comparison.sign, right)
 
     def note_sorts(self, literal: RelationLiteral, terms: Sequence[int]) -> None:
+        """Note the sorts of the variables of a literal."""
         sorts = self.known.rules.relations[literal.name].sorts
         for term, sort in zip(terms, sorts, strict=True):
             if term >= 0:
                 self.sorts.setdefault(term, sort)
 
-    def _members(self, term: int) -> np.ndarray:
-        from pinesy.relations.rule_checks import ANY_SORT
-
+    def _members(self, term: int) -> IntArray:
         sort = self.sorts.get(term, ANY_SORT)
         return self.facts.sort_entities.get(sort, np.zeros(0, np.int64))
 
@@ -276,13 +282,13 @@ def _clause(
     head: Goal,
     items: Sequence[Goal | Lookup | EntityComparison],
     rank: int,
-    scope: _Scope,
+    scope: ClauseScope,
     rule: object,
     parts: Sequence[object],
-) -> Clause:
+) -> DefiniteClause:
     body = [i for i in items if isinstance(i, Goal)]
     filters = [i for i in items if not isinstance(i, Goal)]
     goal_parts = [p for i, p in zip(items, parts, strict=False) if isinstance(i, Goal)]
     filter_parts = [p for i, p in zip(items, parts, strict=False) if not isinstance(i, Goal)]
     names = (tuple(goal_parts), tuple(filter_parts))
-    return Clause(head, tuple(body), tuple(filters), rank, len(scope.numbers), rule, names)
+    return DefiniteClause(head, tuple(body), tuple(filters), rank, len(scope.numbers), rule, names)

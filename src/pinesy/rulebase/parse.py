@@ -113,7 +113,7 @@ def parse_file(text: str, directory: Path | None, file: Path | None, *, max_valu
     """Return the cascade of the text of a file; see `parse`."""
     if declares_relations(text):
         # A package above this one: it is imported when it is called.
-        module = import_module("pinesy.relations.relational_text")
+        module = import_module("pinesy.relations.relational_rules")
         return cast(Cascade, module.parse_relational(text, directory, file, max_values))
     with budget(max_values) as current:
         reader = _read_text(text, directory, file, {}, current)
@@ -145,8 +145,8 @@ def declares_relations(text: str) -> bool:
         return False
     tokens = tokenize(text)
     return any(
-        word.kind == "word" and word.text == "relation" and name.kind in ("word", "name")
-        for before, word, name in zip([None, *tokens], tokens, tokens[1:], strict=False)
+        token.kind == "word" and token.text == "relation" and name.kind in ("word", "name")
+        for before, token, name in zip([None, *tokens], tokens, tokens[1:], strict=False)
         if before is None or before.text not in ("then", "and", "or", "not", "if", "iff", "=")
         if name.text not in ("in", "not", "where", "then", "and", "or")
     )

@@ -7,15 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from pinesy.relations.certainty_order import settle
-from pinesy.relations.clauses import (
+from pinesy.relations.columnar import ColumnarJoin, EntityOrder
+from pinesy.relations.definite_clauses import (
     MAX_ATOMS,
     MAX_INSTANCES,
     AtomTable,
-    Clause,
+    DefiniteClause,
     Predicate,
     too_many,
 )
-from pinesy.relations.columnar import ColumnarJoin, EntityOrder
 from pinesy.relations.fact_table import IntArray
 from pinesy.relations.strata import strongly_connected
 
@@ -38,7 +38,7 @@ class Closure(NamedTuple):
 
 
 @dataclass
-class Evaluation:
+class ClauseEvaluation:
     """Evaluates clauses over tables, which grow by what was concluded.
 
     Attributes
@@ -59,7 +59,7 @@ class Evaluation:
 
     def run(
         self,
-        clauses: Sequence[Clause],
+        clauses: Sequence[DefiniteClause],
         predicates: Mapping[Predicate, int],
         initial: Mapping[Predicate, AtomTable],
         engine: str | None = None,
@@ -71,14 +71,14 @@ class Evaluation:
         initial : what holds of the predicates to begin with
         engine : ``"certainty"`` to use that for all; by default the fastest that fits
         """
-        by_head: dict[Predicate, list[Clause]] = {predicate: [] for predicate in predicates}
+        by_head: dict[Predicate, list[DefiniteClause]] = {predicate: [] for predicate in predicates}
         for clause in clauses:
             by_head[clause.head.predicate].append(clause)
         names = {predicate: str(index) for index, predicate in enumerate(predicates)}
         of_name = {name: predicate for predicate, name in names.items()}
         graph = {
-            names[p]: [names[g.predicate] for c in own for g in c.body if g.predicate in names]
-            for p, own in by_head.items()
+            names[p]: [names[g.predicate] for c in owned for g in c.body if g.predicate in names]
+            for p, owned in by_head.items()
         }
         for component in strongly_connected(graph):
             members = {of_name[name]: predicates[of_name[name]] for name in component}
@@ -88,7 +88,7 @@ class Evaluation:
 
     def _run_component(
         self,
-        clauses: Sequence[Clause],
+        clauses: Sequence[DefiniteClause],
         members: Mapping[Predicate, int],
         initial: Mapping[Predicate, AtomTable],
         is_recursive: bool,
@@ -101,10 +101,10 @@ class Evaluation:
             closure = find_closure(clauses, next(iter(members)), initial)
         start = {}
         for predicate, arity in members.items():
-            own = [c for c in exits if c.head.predicate == predicate]
+            owned = [c for c in exits if c.head.predicate == predicate]
             if closure is not None and closure.edges is not None:
-                own = []
-            start[predicate] = self._run_exits(own, predicate, arity, initial)
+                owned = []
+            start[predicate] = self._run_exits(owned, predicate, arity, initial)
         if not is_recursive:
             self.tables |= start
             self.engines |= dict.fromkeys(members, "columnar")
@@ -130,7 +130,7 @@ class Evaluation:
 
     def _run_exits(
         self,
-        clauses: Sequence[Clause],
+        clauses: Sequence[DefiniteClause],
         predicate: Predicate,
         arity: int,
         initial: Mapping[Predicate, AtomTable],
@@ -178,9 +178,9 @@ class Evaluation:
         path_keys = begin * self.radix + end
         paths = path_keys, np.minimum(width, min(closure.first, closure.step))
         first, last = rows[sources], rows[sources + 1]
-        _, places = expand_ranges(first, last, int((last - first).sum()))
-        near = edges.index((int(inverse),)).order[places]
-        single = edges.keys[near], np.minimum(edges.ranks[near], closure.first)
+        _, indices = expand_ranges(first, last, int((last - first).sum()))
+        edge_rows = edges.index((int(inverse),)).order[indices]
+        single = edges.keys[edge_rows], np.minimum(edges.ranks[edge_rows], closure.first)
         table = AtomTable.merge([paths, single], 2, self.radix)
         if stop > 1:
             keep = table.ranks >= stop
@@ -189,7 +189,7 @@ class Evaluation:
 
 
 def find_closure(
-    clauses: Sequence[Clause], predicate: Predicate, initial: Mapping[Predicate, AtomTable]
+    clauses: Sequence[DefiniteClause], predicate: Predicate, initial: Mapping[Predicate, AtomTable]
 ) -> Closure | None:
     """Return the transitive closure that the clauses of a predicate are, if they are one."""
     inner = [c for c in clauses if any(g.predicate == predicate for g in c.body)]
@@ -218,7 +218,7 @@ def find_closure(
     return Closure(edges, first.rank, step.rank, step.rule) if is_copy else None
 
 
-def _transitive_edges(clause: Clause, predicate: Predicate) -> Predicate | None:
+def _transitive_edges(clause: DefiniteClause, predicate: Predicate) -> Predicate | None:
     """Return e of ``t(X, Z) <- t(X, Y), e(Y, Z)`` or ``t(X, Z) <- e(X, Y), t(Y, Z)``."""
     if clause.filters or len(clause.body) != 2:
         return None

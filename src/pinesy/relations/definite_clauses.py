@@ -53,7 +53,7 @@ class EntityComparison(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Clause:
+class DefiniteClause:
     """``head <- body, filters``, at most of a rank.
 
     Attributes
@@ -159,8 +159,8 @@ class AtomTable:
         """Return the ranks of keys."""
         if not len(self):
             return np.full(len(keys), default, np.int64)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self) - 1)
-        return np.where(self.keys[place] == keys, self.ranks[place], default)
+        indices = np.minimum(np.searchsorted(self.keys, keys), len(self) - 1)
+        return np.where(self.keys[indices] == keys, self.ranks[indices], default)
 
 
 def greatest(keys: IntArray, ranks: IntArray) -> tuple[IntArray, IntArray]:
@@ -189,7 +189,7 @@ def greatest(keys: IntArray, ranks: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def order_items(
-    clause: Clause, bound: set[int], sizes: Sequence[float], start: int | None = None
+    clause: DefiniteClause, bound: set[int], sizes: Sequence[float], start: int | None = None
 ) -> list[int]:
     """Return the order in which the premises of a clause are joined.
 
