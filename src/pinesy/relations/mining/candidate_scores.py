@@ -11,9 +11,6 @@ from pinesy.relations.mining.edge_index import EdgeIndex
 from pinesy.relations.mining.mining_loops import score_chains, score_constants, score_exclusions
 from pinesy.relations.mining.rule_strengths import MiningSettings, ScoringTables
 
-#: Questions are scored in blocks with at most so many numbers.
-BLOCK = 2**24
-
 
 class CandidateScores(NamedTuple):
     """What rules say of each candidate of each question.
