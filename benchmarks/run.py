@@ -31,6 +31,7 @@ SECTIONS = {
     "calibration": ["calibration_speed", "monitoring_speed"],
     "induction": ["induction_speed"],
     "onnx": ["onnx_speed"],
+    "relations": ["relation_speed"],
     "first answer": ["first_answer"],
 }
 
