@@ -67,7 +67,9 @@ class EdgeIndex:
 
     def read_triples(self, graph: Graph, entities: EntityIndex) -> Triples:
         """Return the binary facts of another graph, its entities numbered by `entities`."""
-        numbers = entities.add_all(graph.entities.names) if len(graph.entities) else np.zeros(0, int)
+        numbers = (
+            entities.add_all(graph.entities.names) if len(graph.entities) else np.zeros(0, int)
+        )
         columns: list[Sequence[IntArray]] = []
         for name in graph.relations:
             if name not in self.relations:

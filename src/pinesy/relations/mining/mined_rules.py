@@ -74,16 +74,29 @@ class MinedRules:
         """The relations that rules may conclude on."""
         return self._edges.relations
 
+    def with_settings(self, **changes: Any) -> "MinedRules":
+        """Return the same counts under other settings, such as ``exclusions=None``.
+
+        Settings select from what was counted: they do not mine more.
+        """
+        return MinedRules(
+            self._edges, self._counts, replace(self.settings, **changes), known=self._known
+        )
+
     def rules(self, relation: str | None = None, least: float = 0.0) -> Iterator[MinedRule]:
         """Yield the rules on a relation, or on all, whose strength is greater than `least`."""
         if relation is not None:
             check_known(relation, self.relations, f"no relation {relation!r:.60}", DataError)
         return write_rules(self._edges, self._counts, self.settings, relation, least)
 
-    def top(self, relation: str, n: int = 10) -> list[MinedRule]:
-        """Return the strongest rules on a relation; of equal ones, those with more support."""
+    def top(self, relation: str, n: int = 10, negated: bool = False) -> list[MinedRule]:
+        """Return the strongest rules for a relation, or against it: its exclusions.
+
+        Of equal ones, those with more support come first.
+        """
         check_integer(n, "n", 1)
-        return sorted(self.rules(relation), key=lambda rule: (-rule.strength, -rule.support))[:n]
+        rules = [rule for rule in self.rules(relation) if rule.head.negated == negated]
+        return sorted(rules, key=lambda rule: (-rule.strength, -rule.support))[:n]
 
     def evaluate(self, triples: Any, known: Sequence[Any] = ()) -> LinkPrediction:
         """Rank held-out facts among all candidates, filtered, on both sides, ties at their mean.
@@ -140,7 +153,9 @@ class MinedRules:
         check_known(name, self.relations, f"no relation {name!r:.60}", DataError)
         is_variable = [isinstance(term, Variable) for term in literal.terms]
         if sorted(is_variable) != [False, True]:
-            raise DataError(f"{question!r:.60}: ask with one entity and one variable: {name}(ann, Y)")
+            raise DataError(
+                f"{question!r:.60}: ask with one entity and one variable: {name}(ann, Y)"
+            )
         entity = literal.terms[is_variable.index(False)]
         assert not isinstance(entity, Variable)
         anchor = self._edges.entities.find(entity)

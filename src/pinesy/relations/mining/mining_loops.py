@@ -130,9 +130,7 @@ def _insert(best, noisy, question, y, strength):
     noisy[question, y] += np.log1p(-strength)
 
 
-@compiled(
-    f"void({_V}, {_V}, {_I}, {_I}, {_V}, {_V}, {_V}, {_W}, {_G}, {_B}, {_G})"
-)
+@compiled(f"void({_V}, {_V}, {_I}, {_I}, {_V}, {_V}, {_V}, {_W}, {_G}, {_B}, {_G})")
 def score_chains(
     questions, anchors, n, n_relations, pointers, targets, rule_rows, steps, strengths, best, noisy
 ):
@@ -262,7 +260,9 @@ def score_constants(
                     else:
                         high = half
                 while low < body_rows[body + 1] and body_heads[low] < first_head + n:
-                    _insert(best, noisy, question, body_heads[low] - first_head, body_strengths[low])
+                    _insert(
+                        best, noisy, question, body_heads[low] - first_head, body_strengths[low]
+                    )
                     low += 1
         # The anchor is the constant: who the rows are that lead to it.
         head = asked_step * n + x

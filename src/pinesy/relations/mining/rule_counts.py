@@ -126,9 +126,7 @@ def _triple_rules(edges: EdgeIndex, first: int) -> ChainCounts:
     count_triples_of_steps(
         first, edges.n, n_steps, edges.pointers, edges.targets, *edges.facts_by_pair, bodies, hits
     )
-    second, third, heads = np.nonzero(
-        (hits > 0) & (hits >= LEAST_SHARE * bodies[:, :, np.newaxis])
-    )
+    second, third, heads = np.nonzero((hits > 0) & (hits >= LEAST_SHARE * bodies[:, :, np.newaxis]))
     steps = [np.full_like(second, first), second, third]
     ones = np.ones_like(heads)
     return _rules(heads, steps, ones, bodies[second, third], hits[second, third, heads])

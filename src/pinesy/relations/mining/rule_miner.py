@@ -66,7 +66,11 @@ def mine(
     check_integer(chains, "chains", 1)
     if chains > 3:
         raise DataError(f"chains={chains}: chains have at most 3 steps")
-    for name, flag in (("counting", counting), ("constants", constants), ("exclusions", exclusions)):
+    for name, flag in (
+        ("counting", counting),
+        ("constants", constants),
+        ("exclusions", exclusions),
+    ):
         check_flag(flag, name)
     if smoothing is not None:
         check_number(smoothing, "smoothing", 0.0)
@@ -114,7 +118,13 @@ class _Search:
         best = self._try(start)
         while True:
             before = best[0]
-            for coordinate in ("smoothing", "constants", "constant_smoothing", "counting", "chains"):
+            for coordinate in (
+                "smoothing",
+                "constants",
+                "constant_smoothing",
+                "counting",
+                "chains",
+            ):
                 for settings in self._neighbours(best[1], coordinate):
                     trial = self._try(settings)
                     if trial[0] > best[0]:
