@@ -52,6 +52,7 @@ from pinesy.learning import (
 )
 from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
 from pinesy.relations import Graph, KnownGraph, RelationalRules
+from pinesy.relations.mining import MinedRules, mine
 from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, parity_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check_report import Report
@@ -111,6 +112,7 @@ __all__ = [
     "MatrixRelation",
     "MaxMinSystem",
     "MinMaxSystem",
+    "MinedRules",
     "NeuroSymbolic",
     "ParameterEstimate",
     "Partition",
@@ -164,6 +166,7 @@ __all__ = [
     "margin",
     "max_of",
     "min_of",
+    "mine",
     "minimum_specificity",
     "minmax_product",
     "parity_of",
