@@ -73,4 +73,4 @@ def target_ranks(
     is_rival = ~is_known
     is_rival[rows, targets] = False
     before = (is_before & is_rival).sum(axis=1)
-    return 1.0 + before + (is_equal & is_rival).sum(axis=1) / 2.0
+    return np.asarray(1.0 + before + (is_equal & is_rival).sum(axis=1) / 2.0)

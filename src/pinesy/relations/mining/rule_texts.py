@@ -72,8 +72,7 @@ def write_rules(
     index = -1 if relation is None else edges.relations.index(relation)
     yield from _chain_rules(edges, counts, settings, index, least)
     yield from _constant_rules(edges, counts, settings, index, least)
-    if settings.exclusions is not None:
-        yield from _exclusion_rules(edges, counts, settings, index, least)
+    yield from _exclusion_rules(edges, counts, settings, index, least)
 
 
 def _literal(edges: EdgeIndex, step: int, start: object, end: object) -> RelationLiteral:
@@ -139,6 +138,8 @@ def _constant_rules(
 def _exclusion_rules(
     edges: EdgeIndex, counts: CountTables, settings: MiningSettings, relation: int, least: float
 ) -> Iterator[MinedRule]:
+    if settings.exclusions is None:
+        return
     bodies = counts.single_bodies[:, np.newaxis]
     misses = bodies - counts.single_hits
     strengths = smooth(misses, bodies, settings.smoothing)
