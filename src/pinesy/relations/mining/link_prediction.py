@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
@@ -57,16 +56,18 @@ class LinkPrediction:
 
 
 class Questions(NamedTuple):
-    """Questions whose answers are known, with the answers that are filtered out."""
+    """Questions whose answers are known; `known` is a sparse matrix of filtered answers."""
 
     steps: IntArray
     anchors: IntArray
     targets: IntArray
-    known: sparse.csr_matrix
+    known: Any
 
     @classmethod
     def about(cls, edges: EdgeIndex, triples: Any, known: Sequence[Any] = ()) -> "Questions":
         """Return both questions of each triple; facts, triples and `known` are filtered."""
+        from scipy import sparse
+
         entities = edges.entities.copy()
         graph = as_graph(triples)
         unknown = sorted({*graph.relations} - {*edges.relations})

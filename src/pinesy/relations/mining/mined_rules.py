@@ -22,7 +22,7 @@ from pinesy.relations.mining.rule_strengths import (
     ScoringTables,
     scoring_tables,
 )
-from pinesy.relations.mining.rule_texts import MinedRule, write_rules
+from pinesy.relations.mining.rule_texts import MinedRule, readable_rules
 from pinesy.relations.relational_rule import Relation
 from pinesy.relations.relational_rules import RelationalRules
 from pinesy.relations.relational_text import parse_atom
@@ -87,7 +87,7 @@ class MinedRules:
         """Yield the rules on a relation, or on all, whose strength is greater than `least`."""
         if relation is not None:
             check_known(relation, self.relations, f"no relation {relation!r:.60}", DataError)
-        return write_rules(self._edges, self._counts, self.settings, relation, least)
+        return readable_rules(self._edges, self._counts, self.settings, relation, least)
 
     def top(self, relation: str, n: int = 10, negated: bool = False) -> list[MinedRule]:
         """Return the strongest rules for a relation, or against it: its exclusions.

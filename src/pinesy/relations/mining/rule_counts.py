@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from pinesy.exceptions import DataError
 from pinesy.relations.fact_table import IntArray
@@ -61,8 +60,10 @@ def count_single_steps(edges: EdgeIndex) -> tuple[IntArray, IntArray]:
 
     An inverse step counts pairs of different entities only.
     """
+    from scipy import sparse
+
     heads, relations, tails = edges.triples
-    n, pairs = edges.n, edges.n**2
+    n = edges.n
     is_loop = heads == tails
     keys = np.concatenate([heads * n + tails, (tails * n + heads)[~is_loop]])
     steps = np.concatenate([relations, (relations + edges.n_relations)[~is_loop]])
@@ -71,7 +72,6 @@ def count_single_steps(edges: EdgeIndex) -> tuple[IntArray, IntArray]:
     ones = np.ones(len(keys), np.int64)
     body = sparse.csr_matrix((ones, (steps, columns.reshape(-1))), shape=shape)
     head = body[: edges.n_relations]
-    assert pairs < 2**62
     return np.asarray(body.sum(axis=1)).reshape(-1), (body @ head.T).toarray()
 
 
@@ -143,6 +143,8 @@ def _rules(
 
 def count_constants(edges: EdgeIndex, least: int) -> ConstantCounts:
     """Return the counts of rules with constants that have the head at least `least` times."""
+    from scipy import sparse
+
     sizes = np.diff(edges.pointers)
     # Each entity is in some rows; the pairs of these rows are what is counted.
     degrees = np.bincount(edges.targets, minlength=edges.n)

@@ -7,10 +7,9 @@ at ``max(0, 2 q - 1)``, the antipignistic transformation of (q, 1 - q).
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from pinesy._common.validation import FloatArray
 from pinesy.relations.fact_table import IntArray
@@ -95,6 +94,8 @@ def scoring_tables(
     edges: EdgeIndex, counts: CountTables, settings: MiningSettings
 ) -> ScoringTables:
     """Return the rules that settings select, with their strengths."""
+    from scipy import sparse
+
     chains = selected_chains(counts.chains, settings)
     strengths = smooth(chains.hits, chains.bodies, settings.smoothing)
     # One row for each head and chain, and in it the best strength for each number of Z.
@@ -126,7 +127,7 @@ def scoring_tables(
     )
 
 
-def _compressed(matrix: sparse.csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:
+def _compressed(matrix: Any) -> tuple[IntArray, IntArray, FloatArray]:
     matrix.sort_indices()
     return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data
 

@@ -61,7 +61,7 @@ class MinedRule(NamedTuple):
         )
 
 
-def write_rules(
+def readable_rules(
     edges: EdgeIndex,
     counts: CountTables,
     settings: MiningSettings,
