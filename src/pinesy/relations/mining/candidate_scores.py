@@ -8,7 +8,6 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray
 from pinesy.relations.fact_table import IntArray
 from pinesy.relations.mining.edge_index import EdgeIndex
-from pinesy.relations.mining.mining_loops import score_chains, score_constants, score_exclusions
 from pinesy.relations.mining.rule_strengths import MiningSettings, ScoringTables
 
 
@@ -36,6 +35,13 @@ def score_candidates(
     with_noisy_or: bool,
 ) -> CandidateScores:
     """Score all entities as answers to questions: which entities a step leads to from an anchor."""
+    # Here, because importing Numba takes long.
+    from pinesy.relations.mining.mining_loops import (
+        score_chains,
+        score_constants,
+        score_exclusions,
+    )
+
     n, n_relations = edges.n, edges.n_relations
     best = np.zeros((len(steps), n, depth))
     noisy = np.zeros((len(steps) if with_noisy_or else 0, n))

@@ -7,7 +7,6 @@ import numpy as np
 from pinesy.exceptions import DataError
 from pinesy.relations.fact_table import IntArray
 from pinesy.relations.mining.edge_index import EdgeIndex
-from pinesy.relations.mining.mining_loops import count_pairs_of_steps, count_triples_of_steps
 
 #: Tables of counts with more numbers are refused.
 MAX_COUNTS = 2**28
@@ -98,6 +97,8 @@ def _single_rules(edges: EdgeIndex) -> ChainCounts:
 
 
 def _pair_rules(edges: EdgeIndex, levels: int) -> ChainCounts:
+    from pinesy.relations.mining.mining_loops import count_pairs_of_steps
+
     n_steps = edges.n_steps
     _check_size(n_steps**2 * levels * edges.n_relations, "fewer count levels, or chains=1")
     bodies = np.zeros((n_steps, n_steps, levels), np.int64)
@@ -119,6 +120,8 @@ def _pair_rules(edges: EdgeIndex, levels: int) -> ChainCounts:
 
 
 def _triple_rules(edges: EdgeIndex, first: int) -> ChainCounts:
+    from pinesy.relations.mining.mining_loops import count_triples_of_steps
+
     n_steps = edges.n_steps
     _check_size(n_steps**2 * edges.n_relations, "chains=2")
     bodies = np.zeros((n_steps, n_steps), np.int64)
