@@ -26,7 +26,7 @@ PARTS: Final = ("train", "valid", "test")
 #: The wheel that has the files; nothing of it is installed or run.
 WHEEL: Final = "pykeen==1.11.1"
 #: MRR, Hits@1 and Hits@10 of ConvE, as the README of github.com/TimDettmers/ConvE has them (commit
-#: 022e5b6): embeddings, one split, the numbers of facts are the same. It does not say how ties are
+#: 022e5b6): embeddings. Its splits were not compared with these, and it does not say how ties are
 #: ranked.
 CONVE: Final = {
     "nations": (0.82, 0.72, 1.00),
