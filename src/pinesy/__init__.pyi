@@ -61,6 +61,7 @@ from pinesy.learning import (
 )
 from pinesy.model import Combined, NeuroSymbolic, Predictions, load, save
 from pinesy.relations import Graph, KnownGraph, RelationalRules
+from pinesy.relations.mining import MinedRules, mine
 from pinesy.rulebase.aggregates import all_different, count_of, max_of, min_of, parity_of, sum_of
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check_report import Report
@@ -122,6 +123,7 @@ __all__ = [
     "MatrixRelation",
     "MaxMinSystem",
     "MinMaxSystem",
+    "MinedRules",
     "NeuroSymbolic",
     "ParameterEstimate",
     "Partition",
@@ -179,6 +181,7 @@ __all__ = [
     "margin",
     "max_of",
     "min_of",
+    "mine",
     "minimum_specificity",
     "minmax_product",
     "parity_of",

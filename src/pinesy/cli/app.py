@@ -27,6 +27,7 @@ from pinesy.cli.import_command import imports
 from pinesy.cli.induce_command import induce
 from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
+from pinesy.cli.mine_command import mine
 from pinesy.cli.options import with_single_options
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.show_command import show
@@ -98,7 +99,7 @@ app = typer.Typer(**SETTINGS)
 #: The commands by what they are for, as `--help` groups them.
 GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Ask: what is decided, and why": (infer, explain, backprop, ask),
-    "Rules: look at them, find them, fit them": (check, show, induce, learn, calibrate),
+    "Rules: look at them, find them, fit them": (check, show, induce, mine, learn, calibrate),
     "Data: how good rules are, which labels are wrong": (evaluate, audit, shortcuts),
     "See and share": (studio, demo),
     "Mathematics alone": (solve,),
