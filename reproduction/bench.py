@@ -136,7 +136,7 @@ def solve(
     with watch("learning"):  # once for the rules, however many samples there are
         cascade.compile()
     with watch("inference"):
-        outcome = _judged(cascade, inputs["test"], task.test.targets)
+        outcome = judge(cascade, inputs["test"], task.test.targets)
     return {**outcome, **learned}, cascade, inputs["test"]
 
 
@@ -182,7 +182,7 @@ def _reliable(result: LearningResult, group: str) -> list[float]:
     return [int(numbers.min()), float(numbers.mean()), int(numbers.max())]
 
 
-def _judged(cascade: Cascade, inputs: FloatArray, targets: Mapping[str, Any]) -> dict[str, Any]:
+def judge(cascade: Cascade, inputs: FloatArray, targets: Mapping[str, Any]) -> dict[str, Any]:
     """Return how many samples have all outputs decided and right, and how many are undecided.
 
     A sample is undecided if one of its outputs has several most possible values, which is an error;

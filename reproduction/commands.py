@@ -61,6 +61,17 @@ which is trained if need be. Run again, it goes on where it was.
   python -m reproduction guarantees --k 2 --size 4 --splits 20
   python -m reproduction guarantees --k 1 2 4 15 100 --epochs 3
 """
+PAIRINGS_HELP = """Long sums on at least 1,000 pairings of the test images of each run.
+
+The test images make 50 sums of two numbers of 100 digits. Here they are
+paired again and again; the sums share images, so their error is estimated by
+a bootstrap over images. Networks are those of `addition`, trained if need be.
+Run again, it goes on where it was, and prints the table of all.
+
+[bold]Examples[/bold]
+  python -m reproduction pairings --quick --k 4 --runs 1
+  python -m reproduction pairings --k 15 100 --setting normal better-eye
+"""
 REPORT_HELP = """Make the tables of the experiments that were done.
 
 Ours beside the paper's and beside the published results of others: accuracy,
@@ -402,6 +413,48 @@ def graphs(
     typer.echo(graph_table(do_graphs(names, directory, results, chains, typer.echo)))
 
 
+def pairings(
+    k: Digits = None,
+    setting: Settings = None,
+    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
+    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Sums of each run, at least.")] = 1000,
+    resamples: Annotated[int, typer.Option(min=2, help="Bootstrap samples.")] = 200,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="By default one for each core.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+) -> None:
+    """Judge the runs that are not judged yet, and print the table of all."""
+    names = [str(name) for name in setting or [Setting.NORMAL]]
+    if Setting.DEEPSOFTLOG_CNN in names:
+        raise typer.BadParameter("its network is the same in all runs", param_hint="--setting")
+    with _needed():
+        from reproduction.pairings import pairings_table
+        from reproduction.scheduler import do_all_pairings
+    experiments = experiments_of(
+        "addition",
+        k or (15, 100),
+        settings=names,
+        transforms=["antipignistic"],
+        runs=_runs(runs, run, quick),
+    )
+    records = do_all_pairings(
+        experiments,
+        results,
+        samples=samples,
+        resamples=resamples,
+        work=work,
+        scale=_scale(quick, epochs),
+        threads=threads,
+        say=typer.echo,
+    )
+    typer.echo(pairings_table(records))
+
+
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
@@ -443,6 +496,9 @@ app.command(help=RSBENCH_HELP)(rsbench)
 app.command(help=FILLINGS_HELP)(fillings)
 app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
 app.command(help=GRAPHS_HELP)(graphs)
+
+
+app.command(cls=Several, help=PAIRINGS_HELP)(pairings)
 app.command(help=REPORT_HELP)(report)
 
 

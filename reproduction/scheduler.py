@@ -15,6 +15,7 @@ from reproduction.bench import Bench
 from reproduction.environment import SYMBOLIC
 from reproduction.experiments import Experiment
 from reproduction.guarantees import guarantees
+from reproduction.pairings import do_pairings
 from reproduction.scales import PAPER, Scale
 from reproduction.store import BusyError, Store
 from reproduction.trained_networks import Networks
@@ -132,6 +133,37 @@ def do_guarantees(
                 splits=splits,
                 say=say,
             )
+
+
+def do_all_pairings(
+    experiments: Sequence[Experiment],
+    results: str | os.PathLike[str],
+    *,
+    samples: int,
+    resamples: int,
+    work: str | os.PathLike[str] | None = None,
+    scale: Scale = PAPER,
+    threads: int | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> list[dict[str, Any]]:
+    """Judge runs on many pairings of the test images, and return their records; see `pairings`.
+
+    Parameters are those of `reproduce`; the records are in a directory ``pairings``.
+    """
+    work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
+    Store(work_directory).check_writable()
+    images = scale.images()
+    with _threads(threads):
+        return do_pairings(
+            experiments,
+            Networks(work_directory, scale, images, say),
+            images,
+            scale,
+            directory=scale.place(Path(results)) / "pairings",
+            n=samples,
+            resamples=resamples,
+            say=say,
+        )
 
 
 def _check_choice(store: Store, experiment: Experiment, scale: Scale) -> None:
