@@ -29,6 +29,7 @@ ROWS = [
     ["model"],
     ["problems"],
     ["estimators"],
+    ["emitters"],
     ["exchange"],
     ["display"],
     ["__init__"],

@@ -1,6 +1,6 @@
 """A query of layers: each computes columns from those of the layer before."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pinesy.emitters.program_steps import ProgramSteps, write_step
 from pinesy.emitters.sql_dialects import Dialect
@@ -18,12 +18,15 @@ class LayeredQuery:
 
     Parameters
     ----------
-    source : the table, as SQL
+    table : the parts of the name of the table
     """
 
-    def __init__(self, dialect: Dialect, source: str) -> None:
+    def __init__(self, dialect: Dialect, table: Sequence[str]) -> None:
         self.dialect = dialect
-        self.source = source
+        self.source = f"{'.'.join(map(dialect.identifier, table))} AS t"
+        self.prefix = "layer_"  # a layer would hide a table of its name
+        while any(part.lower().startswith(self.prefix) for part in table):
+            self.prefix += "_"
         self.layers: list[str] = []
 
     def add(self, columns: Mapping[str, str], carried: Iterable[str] = ()) -> None:
@@ -35,7 +38,7 @@ class LayeredQuery:
         carried : columns of the layer before that stay
         """
         query = self._select([*carried, *(f"{text} AS {name}" for name, text in columns.items())])
-        name = f"layer_{len(self.layers)} {self.dialect.layer}"
+        name = f"{self.prefix}{len(self.layers)} {self.dialect.layer}"
         self.layers.append(f"{name} (\n  {query}{self.dialect.fence}\n)")
 
     def _select(self, columns: list[str]) -> str:
@@ -45,7 +48,7 @@ class LayeredQuery:
                 f"a query of these rules has {len(columns):,} columns, and {self.dialect.name} "
                 f"allows {limit:,}; ask for fewer outputs, or leave out degrees"
             )
-        source = f"layer_{len(self.layers) - 1}" if self.layers else self.source
+        source = f"{self.prefix}{len(self.layers) - 1}" if self.layers else self.source
         return f"SELECT {', '.join(columns)} FROM {source}"
 
     def text(self, columns: Mapping[str, str]) -> str:
