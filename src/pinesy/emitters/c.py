@@ -81,9 +81,10 @@ def to_c(
     header = f"{head}#ifndef {guard}\n#define {guard}\n{declarations}\n#endif\n"
     parts = [head, declarations, _tables(program, name), _PRELUDE, blocks.functions]
     parts += [_run(program, blocks), _degrees_function(program, name), _values_function(program, name)]
-    block = max(MIN_BLOCK, min(MAX_BLOCK, MAX_NUMBERS // blocks.n_rows))
+    n_rows = max(1, blocks.n_rows)
+    block = max(MIN_BLOCK, min(MAX_BLOCK, MAX_NUMBERS // n_rows))
     source = "\n".join([*parts, _ANSWER.replace("NAME", name)])
-    sizes = f"enum {{ BLOCK = {block}, ROWS = {blocks.n_rows} }};\n"
+    sizes = f"enum {{ BLOCK = {block}, ROWS = {n_rows} }};\n"
     return CFiles(source.replace("SIZES;\n", sizes), header)
 
 
@@ -175,7 +176,8 @@ def _run(program: Program, blocks: CBlocks) -> str:
         column += 1
     return (
         "static void run_block(double (*w)[BLOCK], size_t n, double *out)\n{\n"
-        f"{calls}    for (size_t i = 0; i < n; i++, out += {column}) {{\n"
+        f"    (void)w; /* constant results use no row */\n{calls}"
+        f"    for (size_t i = 0; i < n; i++, out += {column}) {{\n"
         + "\n".join(lines)
         + "\n    }\n}\n"
     )
@@ -209,7 +211,7 @@ def _n_results(program: Program) -> int:
 
 def _degrees_function(program: Program, name: str) -> str:
     heights = program.code.min_heights.tolist()
-    must = ", ".join(str(int(height > 0)) for height in heights)
+    must = ", ".join(str(int(height > 0)) for height in heights) or "0"
     read = f"""\
             static const int must_be_normalised[] = {{{must}}};
             for (int a = 0; a < {len(program.inputs)}; a++) {{
