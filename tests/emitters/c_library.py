@@ -58,7 +58,9 @@ class CLibrary:
         pointer = ctypes.c_void_p
         size = out.strides[0]
         base = out.ctypes.data
-        return [self.library.rules_answer(pointer(base + i * size), output) for i in range(len(out))]
+        return [
+            self.library.rules_answer(pointer(base + i * size), output) for i in range(len(out))
+        ]
 
     def check(self, out: np.ndarray[Any, Any], inference: Any) -> None:
         """Assert that results are those of `infer`, bit for bit."""

@@ -92,7 +92,9 @@ def pi_columns(attribute: Any, pi: Any) -> dict[str, list[Any]]:
     name, kinds = attribute.name, {type(value) for value in attribute.domain}
     texts = dict(zip(attribute.domain, value_texts(attribute), strict=True))
     is_plain = kinds in ({int}, {float}, {bool})
-    best = [None if v is None else v if is_plain else texts[v] for v in np.asarray(pi.best).tolist()]
+    best = [
+        None if v is None else v if is_plain else texts[v] for v in np.asarray(pi.best).tolist()
+    ]
     degrees = zip(value_texts(attribute), pi.degrees.T.tolist(), strict=True)
     return {
         name: best,

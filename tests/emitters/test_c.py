@@ -32,7 +32,9 @@ def raw_values(cascade: Cascade, n: int) -> tuple[np.ndarray[Any, Any], dict[str
         blank = rng.random(n) < 0.15
         columns.append(np.where(blank, np.nan, column))
         pairs = zip(values, blank, strict=True)
-        evidence[a.name] = np.array([None if b else v for v, b in pairs] + [None], dtype=object)[:-1]
+        evidence[a.name] = np.array([None if b else v for v, b in pairs] + [None], dtype=object)[
+            :-1
+        ]
     return np.stack(columns, axis=1), evidence
 
 

@@ -39,7 +39,10 @@ def check_values(cascade: Cascade, dialect: str, columns: dict[str, Any]) -> Non
     n = len(next(iter(columns.values())))
     found = as_columns(
         run_query(
-            dialect, to_sql(cascade, dialect, keep=["row"]), "samples", {"row": [*range(n)], **columns}
+            dialect,
+            to_sql(cascade, dialect, keep=["row"]),
+            "samples",
+            {"row": [*range(n)], **columns},
         )
     )
     assert found.pop("row") == [*range(n)]
@@ -54,7 +57,7 @@ def check_values(cascade: Cascade, dialect: str, columns: dict[str, Any]) -> Non
 @settings(max_examples=15)
 @given(case=batches(sizes=(1, 7, 40)))
 def test_degrees_have_the_same_bits(dialect: str, case: BatchCase) -> None:
-    columns = {}
+    columns: dict[str, Any] = {}
     for a in case.cascade.inputs:
         columns |= dict(zip(degree_columns(a), case.evidence[a.name].T.tolist(), strict=True))
     found = as_columns(
@@ -83,9 +86,7 @@ def test_examples_from_raw_columns(dialect: str, path: Path) -> None:
 def test_cuts_and_blur(dialect: str, cuts: list[float], blur: float, seed: int) -> None:
     x = Attribute.number("x", cuts, blur=blur)
     b = Attribute("b", range(len(x.domain)))
-    rules = [
-        If(x.isin({value})).then(b.isin({i}), 0.1, 1 / 3) for i, value in enumerate(x.domain)
-    ]
+    rules = [If(x.isin({value})).then(b.isin({i}), 0.1, 1 / 3) for i, value in enumerate(x.domain)]
     cascade = Cascade(RuleSet(rules))
     check_values(cascade, dialect, raw_columns(cascade, 30, seed))
 
@@ -107,7 +108,7 @@ def test_products_and_none_and_truth_values(dialect: str) -> None:
     pair = Attribute.product("pair", flag, lost)
     rules = RuleSet([If(flag.isin({True}), lost.isin({None})).then(pair.isin({(True, None)}))])
     query = to_sql(rules, dialect)
-    columns = {"flag": [True, True, False, None], "lost": [None, "a", None, None]}
+    columns: dict[str, Any] = {"flag": [True, True, False, None], "lost": [None, "a", None, None]}
     found = as_columns(run_query(dialect, query, "samples", columns))
     pi = rules.infer({k: np.array(v, dtype=object) for k, v in columns.items()})
     assert found == pi_columns(pair, pi)
@@ -125,7 +126,7 @@ def test_hostile_names_are_only_names(dialect: str, name: str) -> None:
     a, b = Attribute(name, [*HOSTILE, ""]), Attribute(f"{name}!", HOSTILE)
     rules = RuleSet([If(a.isin({text})).then(b.isin({text}), 0.0, 0.25) for text in HOSTILE])
     query = to_sql(rules, dialect, name, keep=[f"{name} id"])
-    columns = {f"{name} id": [*range(len(a.domain))], name: list(a.domain)}
+    columns: dict[str, Any] = {f"{name} id": [*range(len(a.domain))], name: list(a.domain)}
     found = as_columns(run_query(dialect, query, name, columns))
     assert found.pop(f"{name} id") == columns[f"{name} id"]
     assert found == pi_columns(b, rules.infer({name: np.array(a.domain, dtype=object)}))
@@ -137,11 +138,11 @@ def test_refused_rows(dialect: str) -> None:
         "attribute a in {x, y} number n cuts {1} attribute b in {0, 1} "
         "if a in {x} and n < 1 then b in {0}"
     )
-    values = {"a": ["x", "z", None], "n": [0.0, 0.0, float("nan")]}
+    values: dict[str, Any] = {"a": ["x", "z", None], "n": [0.0, 0.0, float("nan")]}
     found = run_query(dialect, to_sql(rules, dialect), "samples", values)
     assert [row["b outcome"] for row in found] == ["decided", "refused", "no_rule"]
     assert {value for key, value in found[1].items() if key != "b outcome"} == {None}
-    degrees = {"a=x": [1.0, 0.5, 1.0, None], "a=y": [0.0, 0.5, 1.5, 1.0]}
+    degrees: dict[str, Any] = {"a=x": [1.0, 0.5, 1.0, None], "a=y": [0.0, 0.5, 1.5, 1.0]}
     degrees |= {"n=<1": [1.0] * 4, "n=>=1": [0.0, 0.0, 1.0, 1.0]}
     found = run_query(dialect, to_sql(rules, dialect, given="degrees"), "samples", degrees)
     assert [row["b outcome"] for row in found] == ["decided", *["refused"] * 3]

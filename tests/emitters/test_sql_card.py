@@ -27,7 +27,9 @@ def test_predict(dialect: str, seed: int, n_classes: int, n_lines: int, n_kept: 
         "dose": rng.choice(np.array([0, 1, 2, 3, 9, None]), 30).tolist(),
     }
     found = as_columns(run_query(dialect, to_sql(CardCascade(card), dialect), "samples", columns))
-    read = {a.name: np.array(columns[a.name], dtype=object) for a in card.inputs if a.name in columns}
+    read = {
+        a.name: np.array(columns[a.name], dtype=object) for a in card.inputs if a.name in columns
+    }
     scores = card.score(read or {card.inputs[0].name: ages})
     expected = pi_columns(card.output, Possibility(card.output, scores.possibility))
     expected["state"] = [card.output.domain[i] for i in scores.best]

@@ -20,9 +20,12 @@ from pinesy.samples import value_texts
 #: Samples of a block, and the most numbers of all its rows, which are on the stack.
 MAX_BLOCK, MIN_BLOCK, MAX_NUMBERS = 64, 8, 1 << 16
 KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline "
-    "int long register restrict return short signed sizeof static struct switch typedef union "
-    "unsigned void volatile while main".split()
+    {
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else"),
+        *("enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "main"),
+        *("register", "restrict", "return", "short", "signed", "sizeof", "static", "struct"),
+        *("switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
+    }
 )
 
 
@@ -80,7 +83,11 @@ def to_c(
     head = f"/* pinesy {__version__}. Compile without -ffast-math. */\n"
     header = f"{head}#ifndef {guard}\n#define {guard}\n{declarations}\n#endif\n"
     parts = [head, declarations, _tables(program, name), _PRELUDE, blocks.functions]
-    parts += [_run(program, blocks), _degrees_function(program, name), _values_function(program, name)]
+    parts += [
+        _run(program, blocks),
+        _degrees_function(program, name),
+        _values_function(program, name),
+    ]
     n_rows = max(1, blocks.n_rows)
     block = max(MIN_BLOCK, min(MAX_BLOCK, MAX_NUMBERS // n_rows))
     source = "\n".join([*parts, _ANSWER.replace("NAME", name)])
@@ -154,7 +161,8 @@ def c_text(text: str) -> str:
     encoded = text.encode("utf-8", "surrogatepass")
     if 0 in encoded:
         raise DomainError(f"C has no text with the character NUL; rename {cut_repr(text)}")
-    signs = (chr(b) if chr(b).isalnum() and b < 128 or b == 32 else f"\\{b:03o}" for b in encoded)
+    plain = frozenset(b" abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    signs = (chr(byte) if byte in plain else f"\\{byte:03o}" for byte in encoded)
     return f'"{"".join(signs)}"'
 
 
@@ -231,7 +239,7 @@ def _degrees_function(program: Program, name: str) -> str:
 
 
 def _values_function(program: Program, name: str) -> str:
-    first, reads = 0, []
+    first, reads = 0, list[str]()
     for index, attribute in enumerate(program.inputs):
         reads += _read_value(attribute, index, first)
         first += len(attribute.domain)

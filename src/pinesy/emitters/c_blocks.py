@@ -37,7 +37,7 @@ def write_blocks(steps: ProgramSteps) -> CBlocks:
     """Return the loops of a program."""
     first, n_steps = steps.n_fixed, len(steps.ops)
     n_chunks = -(-n_steps // CHUNK)
-    last_chunk = {value: n_chunks for value in steps.outputs.tolist()}
+    last_chunk = dict.fromkeys(steps.outputs.tolist(), n_chunks)
     for index in range(n_steps - 1, -1, -1):
         for value in steps.operand_lists[index]:
             last_chunk.setdefault(value, index // CHUNK)
@@ -78,7 +78,10 @@ def _lines(
     """Yield the statements of a loop; a value is loaded before its first use."""
     names = {v: c_number(number) for v, number in enumerate(steps.constants)}
     for value in inner:
-        op, operands = int(steps.ops[value - steps.n_fixed]), steps.operand_lists[value - steps.n_fixed]
+        op, operands = (
+            int(steps.ops[value - steps.n_fixed]),
+            steps.operand_lists[value - steps.n_fixed],
+        )
         for operand in operands:
             if operand not in names:
                 names[operand] = f"v{operand}"

@@ -8,6 +8,7 @@ maximum.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class ProgramSteps:
     def operand_lists(self) -> list[list[int]]:
         """The values that each step combines."""
         bounds, operands = self.starts.tolist(), self.operands.tolist()
-        return [operands[i:j] for i, j in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [operands[i:j] for i, j in pairwise(bounds)]
 
     @cached_property
     def levels(self) -> Indices:

@@ -35,7 +35,8 @@ def intervals_of(scale: Scale) -> list[Interval]:
     """
     edges = [-inf, *scale.cuts, inf]
     limits = map(bound_number, edges)
-    return [Interval(*edge, *limit) for edge, limit in zip(pairwise(edges), pairwise(limits))]
+    pairs = zip(pairwise(edges), pairwise(limits), strict=True)
+    return [Interval(*edge, *limit) for edge, limit in pairs]
 
 
 def column_type(attribute: Attribute) -> ColumnType:

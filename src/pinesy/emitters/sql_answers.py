@@ -60,9 +60,7 @@ def add_answers(
     return columns
 
 
-def _columns(
-    answer: SqlAnswer, index: int, dialect: Dialect, with_degrees: bool
-) -> dict[str, str]:
+def _columns(answer: SqlAnswer, index: int, dialect: Dialect, with_degrees: bool) -> dict[str, str]:
     """Return the columns of an answer; ``h``, ``n`` and ``s`` are as in `add_answers`."""
     one, zero, name = dialect.number(1.0), dialect.number(0.0), answer.attribute.name
     height, count, size = f"h{index}", f"n{index}", len(answer.attribute.domain)
@@ -89,7 +87,7 @@ def _columns(
 def answer_literals(attribute: Attribute, dialect: Dialect) -> list[str]:
     """Return the values of an attribute as SQL of one type: integers, doubles, or else texts."""
     kinds = {type(value) for value in attribute.domain}
-    if kinds == {int} and all(abs(value) < 2**63 for value in attribute.domain):  # type: ignore[operator]
+    if kinds == {int} and all(len(str(value)) < 19 for value in attribute.domain):  # of 8 bytes
         return [str(value) for value in attribute.domain]
     if kinds in ({float}, {bool}):
         return [literal(value, dialect) for value in attribute.domain]

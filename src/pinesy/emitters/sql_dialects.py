@@ -154,7 +154,11 @@ DIALECTS = {
             checks_types=True,
         ),
         Dialect(
-            "postgresql", double="double precision", fence=" OFFSET 0", max_columns=1600, max_name=63
+            "postgresql",
+            double="double precision",
+            fence=" OFFSET 0",
+            max_columns=1600,
+            max_name=63,
         ),
         Dialect("spark", quote="`"),
     )
