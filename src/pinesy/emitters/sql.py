@@ -9,13 +9,13 @@ from pinesy._common.validation import as_list, cut_repr
 from pinesy._version import __version__
 from pinesy.emitters.program_steps import ProgramSteps, program_steps
 from pinesy.emitters.sql_answers import IS_VALID, SqlAnswer, add_answers
-from pinesy.emitters.sql_card import add_card
+from pinesy.emitters.sql_card import add_score_card
 from pinesy.emitters.sql_dialects import Dialect, balanced, dialect_of
 from pinesy.emitters.sql_inputs import (
     ReadColumn,
     degree_columns,
-    read_column,
     read_degrees,
+    read_raw_column,
     value_degrees,
 )
 from pinesy.emitters.sql_layers import LayeredQuery, add_program
@@ -79,7 +79,7 @@ def to_sql(
     if card is not None and given == "values":
         _check_card_outputs(card.output, outputs)
         _check_distinct([a.name for a in card.inputs], engine, "columns of the table")
-        answers = [add_card(query, card, kept)]
+        answers = [add_score_card(query, card, kept)]
     else:
         answers = _add_rules(query, cascade.compile(outputs), given, kept)
     columns = add_answers(query, answers, [IS_VALID, *kept], degrees)
@@ -127,7 +127,7 @@ def _add_values(
     """Append the layers from raw columns to degrees; return the degree columns by value number."""
     dialect = query.dialect
     _check_distinct([a.name for a in inputs], dialect, "columns of the table")
-    parts = [read_column(a, f"t.{dialect.identifier(a.name)}", dialect) for a in inputs]
+    parts = [read_raw_column(a, f"t.{dialect.identifier(a.name)}", dialect) for a in inputs]
     values = {f"x{i}": part.value for i, part in enumerate(parts)}
     query.add({**kept, **values, IS_VALID: _validity(parts)})
     texts = [

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from pinesy._common.masks import positions
 from pinesy.emitters.sql_answers import IS_VALID, SqlAnswer, answer_literals
 from pinesy.emitters.sql_dialects import Dialect, balanced
-from pinesy.emitters.sql_inputs import literal, range_condition, read_column
+from pinesy.emitters.sql_inputs import literal, range_condition, read_raw_column
 from pinesy.emitters.sql_layers import LayeredQuery
 from pinesy.exceptions import DomainError
 from pinesy.induction.score_card import ScoreCard
 from pinesy.rules.propositions import Proposition
 
 
-def add_card(query: LayeredQuery, card: ScoreCard, kept: dict[str, str]) -> SqlAnswer:
+def add_score_card(query: LayeredQuery, card: ScoreCard, kept: dict[str, str]) -> SqlAnswer:
     """Append the layers of a score card to an empty query, and return its answer.
 
     Parameters
@@ -64,7 +64,7 @@ def _add_columns(query: LayeredQuery, card: ScoreCard, kept: dict[str, str]) -> 
         if None in attribute:
             raise DomainError(f"None is a value of attribute {attribute.name!r}, not a blank")
         column = f"t.{dialect.identifier(attribute.name)}"
-        value, is_valid = read_column(attribute, column, dialect, unseen=True)
+        value, is_valid = read_raw_column(attribute, column, dialect, unseen=True)
         names[attribute.name] = f"x{index}"
         columns[f"x{index}"] = value
         conditions += [is_valid] if is_valid else []

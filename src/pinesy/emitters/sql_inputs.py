@@ -23,7 +23,7 @@ class ReadColumn(NamedTuple):
     is_valid: str
 
 
-def read_column(
+def read_raw_column(
     attribute: Attribute, column: str, dialect: Dialect, unseen: bool = False
 ) -> ReadColumn:
     """Return how the column of an attribute is read.
