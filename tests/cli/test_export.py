@@ -100,7 +100,7 @@ def test_rules_become_sql(pinesy: Run, rules: Path, tmp_path: Path) -> None:
         "s",
         "--keep",
         "id",
-        "--given",
+        "--inputs-as",
         "degrees",
     ]
     path = tmp_path / "sum.sql"
@@ -109,7 +109,7 @@ def test_rules_become_sql(pinesy: Run, rules: Path, tmp_path: Path) -> None:
     )
     assert (done.exit_code, done.output) == (0, "")
     assert path.read_text() == library.to_sql(
-        library.load(rules), "duckdb", ["s", "t"], keep=["id"], given="degrees", degrees=False
+        library.load(rules), "duckdb", ["s", "t"], keep=["id"], inputs_as="degrees", degrees=False
     )
     assert pinesy("export", "sql", rules, "--dialect", "oracle").exit_code == 2
 

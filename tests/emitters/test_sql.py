@@ -61,7 +61,7 @@ def test_degrees_have_the_same_bits(dialect: str, case: BatchCase) -> None:
     for a in case.cascade.inputs:
         columns |= dict(zip(degree_columns(a), case.evidence[a.name].T.tolist(), strict=True))
     found = as_columns(
-        run_query(dialect, to_sql(case.cascade, dialect, given="degrees"), "samples", columns)
+        run_query(dialect, to_sql(case.cascade, dialect, inputs_as="degrees"), "samples", columns)
     )
     expected: dict[str, Any] = {}
     for name, pi in case.cascade.infer(case.evidence).items():
@@ -144,7 +144,7 @@ def test_refused_rows(dialect: str) -> None:
     assert {value for key, value in found[1].items() if key != "b outcome"} == {None}
     degrees: dict[str, Any] = {"a=x": [1.0, 0.5, 1.0, None], "a=y": [0.0, 0.5, 1.5, 1.0]}
     degrees |= {"n=<1": [1.0] * 4, "n=>=1": [0.0, 0.0, 1.0, 1.0]}
-    found = run_query(dialect, to_sql(rules, dialect, given="degrees"), "samples", degrees)
+    found = run_query(dialect, to_sql(rules, dialect, inputs_as="degrees"), "samples", degrees)
     assert [row["b outcome"] for row in found] == ["decided", *["refused"] * 3]
 
 
@@ -172,7 +172,7 @@ def bad(text: str = "attribute a in {x, y} attribute b in {0, 1} if a in {x} the
     [
         (("oracle",), {}, "'duckdb', 'sqlite', 'postgresql', 'spark'"),
         ((None,), {}, "'duckdb'"),
-        (("duckdb",), {"given": "raw"}, "'values' or 'degrees'"),
+        (("duckdb",), {"inputs_as": "raw"}, "'values' or 'degrees'"),
         (("duckdb", ""), {}, "rename"),
         (("duckdb", "a\x00"), {}, "rename"),
         (("duckdb",), {"keep": ["B"]}, "rename one"),
@@ -191,7 +191,7 @@ def test_rules_that_have_no_column() -> None:
         rules = RuleSet([If(a.isin({values[0]})).then(b.isin({0}))])
         with pytest.raises(DomainError, match=cure):
             to_sql(rules, "duckdb")
-        assert "a=1" in to_sql(rules, "duckdb", given="degrees")
+        assert "a=1" in to_sql(rules, "duckdb", inputs_as="degrees")
     a = Attribute("a", ["x\x00", "y"])
     with pytest.raises(DomainError, match="NUL"):
         to_sql(RuleSet([If(a.isin({"y"})).then(b.isin({0}))]), "sqlite")

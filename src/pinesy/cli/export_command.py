@@ -64,7 +64,7 @@ KeptColumns = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Return this column of the table, too (repeatable)."),
 ]
-GivenColumns = Annotated[
+InputForm = Annotated[
     Literal["values", "degrees"],
     typer.Option(help="A column for each input, or one input=value for the degree of each value."),
 ]
@@ -178,7 +178,7 @@ def sql(
     schema: SchemaName = None,
     outputs: options.Outputs = None,
     keep: KeptColumns = None,
-    given: GivenColumns = "values",
+    inputs_as: InputForm = "values",
     no_degrees: NoDegrees = False,
 ) -> None:
     """Write rules as a query of SQL that infers every row of a table.
@@ -191,7 +191,7 @@ def sql(
 
     [bold]Examples[/bold]
       pinesy export sql examples/loan.rules --dialect duckdb --table loans --keep id
-      pinesy export sql sum.rules --dialect sqlite --given degrees -o sum.sql
+      pinesy export sql sum.rules --dialect sqlite --inputs-as degrees -o sum.sql
     """
     options.check_output_file(output, None, [rules])
     parts = [table] if schema is None else [schema, table]
@@ -201,7 +201,7 @@ def sql(
         parts,
         outputs,
         keep=keep or (),
-        given=given,
+        inputs_as=inputs_as,
         degrees=not no_degrees,
     )
     put_text(output, text)

@@ -191,7 +191,7 @@ def _run(program: Program, blocks: CBlocks) -> str:
     )
 
 
-def _loop(signature: str, width: int, read: str, n_results: int) -> str:
+def _loop(signature: str, width: int, statements: str, n_results: int) -> str:
     """Return a function that reads blocks of samples and runs them."""
     return f"""\
 size_t {signature}
@@ -205,7 +205,7 @@ size_t {signature}
         const size_t m = n - first < BLOCK ? n - first : BLOCK;
         for (size_t i = 0; i < m; i++) {{
             const double *x = inputs + (first + i) * {width};
-{read}        }}
+{statements}        }}
         run_block(w, m, results + first * {n_results});
     }}
     return n;
@@ -220,7 +220,7 @@ def _n_results(program: Program) -> int:
 def _degrees_function(program: Program, name: str) -> str:
     heights = program.code.min_heights.tolist()
     must = ", ".join(str(int(height > 0)) for height in heights) or "0"
-    read = f"""\
+    statements = f"""\
             static const int must_be_normalised[] = {{{must}}};
             for (int a = 0; a < {len(program.inputs)}; a++) {{
                 double top = 0.0;
@@ -235,7 +235,7 @@ def _degrees_function(program: Program, name: str) -> str:
             }}
 """
     signature = f"{name}_infer_degrees(const double *inputs, size_t n, double *results)"
-    return _loop(signature, program.code.n_inputs, read, _n_results(program))
+    return _loop(signature, program.code.n_inputs, statements, _n_results(program))
 
 
 def _values_function(program: Program, name: str) -> str:
@@ -243,9 +243,9 @@ def _values_function(program: Program, name: str) -> str:
     for index, attribute in enumerate(program.inputs):
         reads += _read_value(attribute, index, first)
         first += len(attribute.domain)
-    read = "".join(f"            {line}\n" for line in reads)
+    statements = "".join(f"            {line}\n" for line in reads)
     signature = f"{name}_infer_values(const double *inputs, size_t n, double *results)"
-    return _loop(signature, len(program.inputs), read, _n_results(program))
+    return _loop(signature, len(program.inputs), statements, _n_results(program))
 
 
 def _read_value(attribute: Attribute, index: int, first: int) -> Sequence[str]:
@@ -266,12 +266,12 @@ def _read_value(attribute: Attribute, index: int, first: int) -> Sequence[str]:
         degree = "0.0"
         if blur and isfinite(interval.low):
             distance = f"({c_number(interval.low_limit)} - {x})"
-            near = f"{x} < {c_number(interval.low)} && {distance} < {c_number(blur)}"
-            degree = f"{near} ? 1.0 - {distance} / {c_number(blur)} : {degree}"
+            condition = f"{x} < {c_number(interval.low)} && {distance} < {c_number(blur)}"
+            degree = f"{condition} ? 1.0 - {distance} / {c_number(blur)} : {degree}"
         if blur and isfinite(interval.high):
             distance = f"({x} - {c_number(interval.high_limit)})"
-            near = f"{x} >= {c_number(interval.high)} && {distance} < {c_number(blur)}"
-            degree = f"{near} ? 1.0 - {distance} / {c_number(blur)} : {degree}"
+            condition = f"{x} >= {c_number(interval.high)} && {distance} < {c_number(blur)}"
+            degree = f"{condition} ? 1.0 - {distance} / {c_number(blur)} : {degree}"
         is_in = f"{x} != {x} || ({' && '.join(tests) or '1'})"
         lines.append(f"w[{column}][i] = {is_in} ? 1.0 : {degree};")
     return lines

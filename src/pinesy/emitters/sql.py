@@ -27,7 +27,7 @@ from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rules.attributes import Attribute
 
 #: What the columns of inputs hold.
-Given = Literal["values", "degrees"]
+InputForm = Literal["values", "degrees"]
 
 
 def to_sql(
@@ -37,7 +37,7 @@ def to_sql(
     outputs: Iterable[str | Attribute] | None = None,
     *,
     keep: Iterable[str] = (),
-    given: Given = "values",
+    inputs_as: InputForm = "values",
     degrees: bool = True,
 ) -> str:
     """Return a query that infers the outputs for every row of a table.
@@ -57,7 +57,7 @@ def to_sql(
     table : the name of the table, or its parts, such as ``("schema", "table")``
     outputs : what is inferred; by default the attributes that no premise uses
     keep : columns of the table that the query returns first, such as an identifier
-    given : ``"values"``: a column for each input, of numbers or categories, NULL if unknown;
+    inputs_as : ``"values"``: a column for each input, of numbers or categories, NULL if unknown;
         ``"degrees"``: a column ``input=value`` for each value, with its possibility
     degrees : whether the query has columns for the degrees of values
 
@@ -69,23 +69,25 @@ def to_sql(
     1
     """
     cascade, engine = as_cascade(rules), dialect_of(dialect)
-    if given not in ("values", "degrees"):
-        raise DomainError(f"unknown given={cut_repr(given)}; expected 'values' or 'degrees'")
+    if inputs_as not in ("values", "degrees"):
+        raise DomainError(
+            f"unknown inputs_as={cut_repr(inputs_as)}; expected 'values' or 'degrees'"
+        )
     parts = [table] if isinstance(table, str) else as_list(table, "table", DomainError)
     query = LayeredQuery(engine, parts)
     names = [str(name) for name in as_list(keep, "keep")]
-    kept = {f"k{i}": f"t.{engine.identifier(name)}" for i, name in enumerate(names)}
+    key_columns = {f"k{i}": f"t.{engine.identifier(name)}" for i, name in enumerate(names)}
     card = card_of(cascade)
-    if card is not None and given == "values":
+    if card is not None and inputs_as == "values":
         _check_card_outputs(card.output, outputs)
         _check_distinct([a.name for a in card.inputs], engine, "columns of the table")
-        answers = [add_score_card(query, card, kept)]
+        answers = [add_score_card(query, card, key_columns)]
     else:
-        answers = _add_rules(query, cascade.compile(outputs), given, kept)
-    columns = add_answers(query, answers, [IS_VALID, *kept], degrees)
+        answers = _add_rules(query, cascade.compile(outputs), inputs_as, key_columns)
+    columns = add_answers(query, answers, [IS_VALID, *key_columns], degrees)
     titles = [*names, *columns]
     _check_distinct(titles, engine, "columns of the result")
-    texts = zip(map(engine.identifier, titles), [*kept, *columns.values()], strict=True)
+    texts = zip(map(engine.identifier, titles), [*key_columns, *columns.values()], strict=True)
     return f"-- pinesy {__version__}, for {engine.name}\n{query.text(dict(texts))}"
 
 
@@ -97,23 +99,23 @@ def _check_card_outputs(output: Attribute, outputs: Iterable[str | Attribute] | 
         )
 
 
-def _check_distinct(names: Sequence[str], dialect: Dialect, what: str) -> None:
+def _check_distinct(names: Sequence[str], dialect: Dialect, noun: str) -> None:
     """Raise `DomainError` for names that an engine takes for one."""
     fold = str if dialect.name == "postgresql" else str.lower
     name, count = Counter(map(fold, names)).most_common(1)[0]
     if count > 1:
         equal = ", ".join(cut_repr(n) for n in names if fold(n) == name)
-        raise DomainError(f"{dialect.name} takes {equal} for one name of {what}; rename one")
+        raise DomainError(f"{dialect.name} takes {equal} for one name of {noun}; rename one")
 
 
 def _add_rules(
-    query: LayeredQuery, program: Program, given: Given, kept: dict[str, str]
+    query: LayeredQuery, program: Program, inputs_as: InputForm, key_columns: dict[str, str]
 ) -> list[SqlAnswer]:
     """Append the layers of a program to an empty query, and return its answers."""
     code, steps = program.code, program_steps(program.code)
-    add_inputs = _add_values if given == "values" else _add_degrees
-    inputs = add_inputs(query, program.inputs, steps, kept)
-    columns = add_program(query, steps, inputs, [IS_VALID, *kept])
+    add_inputs = _add_values if inputs_as == "values" else _add_degrees
+    inputs = add_inputs(query, program.inputs, steps, key_columns)
+    columns = add_program(query, steps, inputs, [IS_VALID, *key_columns])
     coherence = {name: columns[index] for name, index in code.coherence.items()}
     return [
         SqlAnswer(a, columns[code.columns[a.name]], coherence.get(a.name, ""))
@@ -122,26 +124,32 @@ def _add_rules(
 
 
 def _add_values(
-    query: LayeredQuery, inputs: Sequence[Attribute], steps: ProgramSteps, kept: dict[str, str]
+    query: LayeredQuery,
+    inputs: Sequence[Attribute],
+    steps: ProgramSteps,
+    key_columns: dict[str, str],
 ) -> dict[int, str]:
     """Append the layers from raw columns to degrees; return the degree columns by value number."""
     dialect = query.dialect
     _check_distinct([a.name for a in inputs], dialect, "columns of the table")
     parts = [read_raw_column(a, f"t.{dialect.identifier(a.name)}", dialect) for a in inputs]
     values = {f"x{i}": part.value for i, part in enumerate(parts)}
-    query.add({**kept, **values, IS_VALID: _validity(parts)})
+    query.add({**key_columns, **values, IS_VALID: _validity(parts)})
     texts = [
         text
         for value, attribute in zip(values, inputs, strict=True)
         for text in value_degrees(attribute, value, dialect)
     ]
-    used = _used_inputs(steps)
-    query.add({f"d{j}": texts[j] for j in used}, [IS_VALID, *kept])
-    return {len(steps.constants) + j: f"d{j}" for j in used}
+    indices = _used_inputs(steps)
+    query.add({f"d{j}": texts[j] for j in indices}, [IS_VALID, *key_columns])
+    return {len(steps.constants) + j: f"d{j}" for j in indices}
 
 
 def _add_degrees(
-    query: LayeredQuery, inputs: Sequence[Attribute], steps: ProgramSteps, kept: dict[str, str]
+    query: LayeredQuery,
+    inputs: Sequence[Attribute],
+    steps: ProgramSteps,
+    key_columns: dict[str, str],
 ) -> dict[int, str]:
     """Append the layer that reads degrees; return their columns by value number."""
     dialect = query.dialect
@@ -150,11 +158,11 @@ def _add_degrees(
     _check_distinct(flat, dialect, "columns of the table")
     columns = {name: f"t.{dialect.identifier(name)}" for name in flat}
     parts = [read_degrees([columns[name] for name in group], dialect) for group in names]
-    used = _used_inputs(steps)
+    indices = _used_inputs(steps)
     # -0.0 becomes 0.0
-    values = {f"d{j}": f"abs(CAST({columns[flat[j]]} AS {dialect.double}))" for j in used}
-    query.add({**kept, **values, IS_VALID: _validity(parts)})
-    return {len(steps.constants) + j: f"d{j}" for j in used}
+    values = {f"d{j}": f"abs(CAST({columns[flat[j]]} AS {dialect.double}))" for j in indices}
+    query.add({**key_columns, **values, IS_VALID: _validity(parts)})
+    return {len(steps.constants) + j: f"d{j}" for j in indices}
 
 
 def _used_inputs(steps: ProgramSteps) -> list[int]:

@@ -43,14 +43,14 @@ def add_answers(
     with_degrees : whether there is a column for the degree of each value
     """
     dialect, new, alive = query.dialect, dict[str, str](), list[str]()
-    one, zero = dialect.number(1.0), dialect.number(0.0)
+    unit, zero = dialect.number(1.0), dialect.number(0.0)
     for index, answer in enumerate(answers):
         height = [*answer.degrees, answer.coherence] if answer.coherence else answer.degrees
         top = dialect.maximum(answer.degrees)
         new[f"h{index}"] = dialect.minimum([top, answer.coherence]) if answer.coherence else top
-        counts = [f"CASE WHEN {degree} = {one} THEN 1 ELSE 0 END" for degree in answer.degrees]
+        counts = [f"CASE WHEN {degree} = {unit} THEN 1 ELSE 0 END" for degree in answer.degrees]
         new[f"n{index}"] = balanced(counts, "+")
-        others = [f"CASE WHEN {d} < {one} THEN {d} ELSE {zero} END" for d in answer.degrees]
+        others = [f"CASE WHEN {d} < {unit} THEN {d} ELSE {zero} END" for d in answer.degrees]
         new[f"s{index}"] = dialect.maximum(others)
         alive += [name for name in (*height, answer.best) if name.isidentifier()]
     query.add(new, dict.fromkeys([*carried, *alive]))
@@ -62,20 +62,20 @@ def add_answers(
 
 def _columns(answer: SqlAnswer, index: int, dialect: Dialect, with_degrees: bool) -> dict[str, str]:
     """Return the columns of an answer; ``h``, ``n`` and ``s`` are as in `add_answers`."""
-    one, zero, name = dialect.number(1.0), dialect.number(0.0), answer.attribute.name
+    unit, zero, name = dialect.number(1.0), dialect.number(0.0), answer.attribute.name
     height, count, size = f"h{index}", f"n{index}", len(answer.attribute.domain)
-    is_normal = f"{IS_VALID} = 1 AND {height} = {one}"
+    is_normal = f"{IS_VALID} = 1 AND {height} = {unit}"
     values = zip(answer.degrees, answer_literals(answer.attribute, dialect), strict=True)
-    cases = " ".join(f"WHEN {degree} = {one} THEN {value}" for degree, value in values)
+    cases = " ".join(f"WHEN {degree} = {unit} THEN {value}" for degree, value in values)
     best = answer.best or f"CASE WHEN {is_normal} AND {count} = 1 THEN CASE {cases} END END"
     columns = {
         name: best,
         f"{name} outcome": f"CASE WHEN {IS_VALID} = 0 THEN '{REFUSED}' "
-        f"WHEN {height} < {one} THEN 'contradiction' WHEN {count} = 1 THEN 'decided' "
+        f"WHEN {height} < {unit} THEN 'contradiction' WHEN {count} = 1 THEN 'decided' "
         f"WHEN {count} = {size} THEN 'no_rule' ELSE 'several' END",
         f"{name} certainty": f"CASE WHEN {is_normal} THEN "
-        f"CASE WHEN {count} > 1 THEN {zero} ELSE {one} - s{index} END END",
-        f"{name} contradiction": f"CASE WHEN {IS_VALID} = 1 THEN {one} - {height} END",
+        f"CASE WHEN {count} > 1 THEN {zero} ELSE {unit} - s{index} END END",
+        f"{name} contradiction": f"CASE WHEN {IS_VALID} = 1 THEN {unit} - {height} END",
     }
     if with_degrees:
         titles = degree_columns(answer.attribute)

@@ -17,17 +17,17 @@ from pinesy.induction.score_card import ScoreCard
 from pinesy.rules.propositions import Proposition
 
 
-def add_score_card(query: LayeredQuery, card: ScoreCard, kept: dict[str, str]) -> SqlAnswer:
+def add_score_card(query: LayeredQuery, card: ScoreCard, key_columns: dict[str, str]) -> SqlAnswer:
     """Append the layers of a score card to an empty query, and return its answer.
 
     Parameters
     ----------
-    kept : columns of the table that stay, as SQL by their inner names
+    key_columns : columns of the table that stay, as SQL by their inner names
     """
     dialect = query.dialect
-    values = _add_columns(query, card, kept)
+    values = _add_columns(query, card, key_columns)
     classes = [f"c{i}" for i in range(len(card.output.domain))]
-    always = [IS_VALID, *kept]
+    always = [IS_VALID, *key_columns]
     rules = [_truth(rule.premise.propositions, values, dialect) for rule in card.user_rules]
     truths = {f"u{i}": f"CASE WHEN {t} THEN 1 WHEN NOT {t} THEN 0 END" for i, t in enumerate(rules)}
     query.add(dict(zip(classes, _totals(card, values, dialect), strict=True)) | truths, always)
@@ -46,15 +46,17 @@ def add_score_card(query: LayeredQuery, card: ScoreCard, kept: dict[str, str]) -
         f"WHEN {d} = most AND {c} = best THEN {text}"
         for (d, c), text in zip(pairs, texts, strict=True)
     ]
-    chosen = f"CASE WHEN {IS_VALID} = 1 THEN CASE {' '.join(cases)} END END"
-    query.add({"chosen": chosen}, [*always, *degrees])
+    decision = f"CASE WHEN {IS_VALID} = 1 THEN CASE {' '.join(cases)} END END"
+    query.add({"chosen": decision}, [*always, *degrees])
     return SqlAnswer(card.output, degrees, best="chosen")
 
 
-def _add_columns(query: LayeredQuery, card: ScoreCard, kept: dict[str, str]) -> dict[str, str]:
+def _add_columns(
+    query: LayeredQuery, card: ScoreCard, key_columns: dict[str, str]
+) -> dict[str, str]:
     """Append the layer that reads the table; return the inner columns of attributes by name."""
     dialect = query.dialect
-    columns, conditions, names = dict(kept), [], {}
+    columns, conditions, names = dict(key_columns), [], {}
     for index, attribute in enumerate(card.inputs):
         if attribute.scale is not None and attribute.scale.blur:
             raise DomainError(
@@ -109,7 +111,7 @@ def _possibilities(card: ScoreCard, dialect: Dialect) -> list[str]:
     """Return what the lead in points and the rules of the user leave to each class."""
     last = len(card.levels) - 1
     levels = [dialect.number(float(level)) for level in card.levels]
-    one, texts = dialect.number(1.0), []
+    unit, texts = dialect.number(1.0), []
     for i in range(len(card.output.domain)):
         cases = " ".join(f"WHEN {lead} THEN {levels[lead]}" for lead in range(last))
         level = f"CASE top - c{i} {cases} ELSE {levels[last]} END" if last else levels[last]
@@ -119,6 +121,6 @@ def _possibilities(card: ScoreCard, dialect: Dialect) -> list[str]:
             truth, least = (0, rule.s) if rule.conclusion.mask >> i & 1 else (1, rule.r)
             if least < 1.0:
                 bound = dialect.number(float(least))
-                bounds.append(f"CASE WHEN u{k} = {truth} THEN {bound} ELSE {one} END")
+                bounds.append(f"CASE WHEN u{k} = {truth} THEN {bound} ELSE {unit} END")
         texts.append(dialect.minimum(bounds))
     return texts

@@ -74,7 +74,7 @@ def value_degrees(attribute: Attribute, value: str, dialect: Dialect) -> list[st
             _interval_degree(interval, value, attribute.scale.blur, dialect)
             for interval in intervals_of(attribute.scale)
         ]
-    one, zero = dialect.number(1.0), dialect.number(0.0)
+    unit, zero = dialect.number(1.0), dialect.number(0.0)
     if None in attribute:  # then NULL is a value, not unknown
         tests = [
             f"{value} IS NULL" if v is None else f"{value} = {literal(v, dialect)}"
@@ -82,7 +82,7 @@ def value_degrees(attribute: Attribute, value: str, dialect: Dialect) -> list[st
         ]
     else:
         tests = [f"{value} IS NULL OR {value} = {literal(v, dialect)}" for v in attribute.domain]
-    return [f"CASE WHEN {test} THEN {one} ELSE {zero} END" for test in tests]
+    return [f"CASE WHEN {test} THEN {unit} ELSE {zero} END" for test in tests]
 
 
 def _interval_degree(interval: Interval, value: str, blur: float, dialect: Dialect) -> str:
@@ -91,11 +91,11 @@ def _interval_degree(interval: Interval, value: str, blur: float, dialect: Diale
     Distances are compared with `blur` before they are divided: PostgreSQL raises an error where a
     quotient is too large.
     """
-    one, zero = dialect.number(1.0), dialect.number(0.0)
+    unit, zero = dialect.number(1.0), dialect.number(0.0)
     inside = range_condition(value, interval.low, interval.high, dialect)
     if not inside:
-        return one
-    branches, width = f"WHEN {value} IS NULL OR ({inside}) THEN {one}", dialect.number(blur)
+        return unit
+    branches, width = f"WHEN {value} IS NULL OR ({inside}) THEN {unit}", dialect.number(blur)
     distances = []
     if isfinite(interval.low) and blur:
         low = f"{value} < {dialect.number(interval.low)}"
@@ -104,7 +104,7 @@ def _interval_degree(interval: Interval, value: str, blur: float, dialect: Diale
         high = f"{value} >= {dialect.number(interval.high)}"
         distances.append((high, f"({value} - {dialect.number(interval.high_limit)})"))
     for side, distance in distances:
-        branches += f" WHEN {side} AND {distance} < {width} THEN {one} - {distance} / {width}"
+        branches += f" WHEN {side} AND {distance} < {width} THEN {unit} - {distance} / {width}"
     return f"CASE {branches} ELSE {zero} END"
 
 
@@ -122,9 +122,9 @@ def degree_columns(attribute: Attribute) -> list[str]:
 
 def read_degrees(columns: Sequence[str], dialect: Dialect) -> ReadColumn:
     """Return the condition that columns, by their quoted names, hold a normalised distribution."""
-    one, zero = dialect.number(1.0), dialect.number(0.0)
-    tests = [f"{column} BETWEEN {zero} AND {one}" for column in columns]
-    tests.append(balanced([f"{column} = {one}" for column in columns], "OR"))
+    unit, zero = dialect.number(1.0), dialect.number(0.0)
+    tests = [f"{column} BETWEEN {zero} AND {unit}" for column in columns]
+    tests.append(balanced([f"{column} = {unit}" for column in columns], "OR"))
     if dialect.checks_types:
         tests += [f"typeof({column}) IN ('integer', 'real')" for column in columns]
     return ReadColumn("", balanced(tests, "AND"))

@@ -80,8 +80,8 @@ def add_program(
             last_use[operand] = max(last_use.get(operand, 0), level[value])
     names = {**inputs, **{value: f"v{value}" for value in columns}}
     for number in range(1, last + 1):
-        kept = [v for v in last_use if level.get(v, 0) < number <= last_use[v] - 1]
-        alive = [names[v] for v in sorted(kept)]
+        values = [v for v in last_use if level.get(v, 0) < number <= last_use[v] - 1]
+        alive = [names[v] for v in sorted(values)]
         new = {names[v]: texts[v] for v in columns if level[v] == number}
         query.add(new, [*carried, *alive])
     return [names[v] if v in names else texts[v] for v in steps.outputs.tolist()]
