@@ -70,24 +70,22 @@ def to_sql(
     """
     cascade, engine = as_cascade(rules), dialect_of(dialect)
     if inputs_as not in ("values", "degrees"):
-        raise DomainError(
-            f"unknown inputs_as={cut_repr(inputs_as)}; expected 'values' or 'degrees'"
-        )
+        raise DomainError(f"unknown inputs_as {cut_repr(inputs_as)}; give 'values' or 'degrees'")
     parts = [table] if isinstance(table, str) else as_list(table, "table", DomainError)
     query = LayeredQuery(engine, parts)
     names = [str(name) for name in as_list(keep, "keep")]
-    key_columns = {f"k{i}": f"t.{engine.identifier(name)}" for i, name in enumerate(names)}
+    keys = {f"k{i}": f"t.{engine.identifier(name)}" for i, name in enumerate(names)}
     card = card_of(cascade)
     if card is not None and inputs_as == "values":
         _check_card_outputs(card.output, outputs)
         _check_distinct([a.name for a in card.inputs], engine, "columns of the table")
-        answers = [add_score_card(query, card, key_columns)]
+        answers = [add_score_card(query, card, keys)]
     else:
-        answers = _add_rules(query, cascade.compile(outputs), inputs_as, key_columns)
-    columns = add_answers(query, answers, [IS_VALID, *key_columns], degrees)
+        answers = _add_rules(query, cascade.compile(outputs), inputs_as, keys)
+    columns = add_answers(query, answers, [IS_VALID, *keys], degrees)
     titles = [*names, *columns]
     _check_distinct(titles, engine, "columns of the result")
-    texts = zip(map(engine.identifier, titles), [*key_columns, *columns.values()], strict=True)
+    texts = zip(map(engine.identifier, titles), [*keys, *columns.values()], strict=True)
     return f"-- pinesy {__version__}, for {engine.name}\n{query.text(dict(texts))}"
 
 
@@ -109,13 +107,13 @@ def _check_distinct(names: Sequence[str], dialect: Dialect, noun: str) -> None:
 
 
 def _add_rules(
-    query: LayeredQuery, program: Program, inputs_as: InputForm, key_columns: dict[str, str]
+    query: LayeredQuery, program: Program, inputs_as: InputForm, keys: dict[str, str]
 ) -> list[SqlAnswer]:
     """Append the layers of a program to an empty query, and return its answers."""
     code, steps = program.code, program_steps(program.code)
     add_inputs = _add_values if inputs_as == "values" else _add_degrees
-    inputs = add_inputs(query, program.inputs, steps, key_columns)
-    columns = add_program(query, steps, inputs, [IS_VALID, *key_columns])
+    inputs = add_inputs(query, program.inputs, steps, keys)
+    columns = add_program(query, steps, inputs, [IS_VALID, *keys])
     coherence = {name: columns[index] for name, index in code.coherence.items()}
     return [
         SqlAnswer(a, columns[code.columns[a.name]], coherence.get(a.name, ""))
@@ -127,21 +125,21 @@ def _add_values(
     query: LayeredQuery,
     inputs: Sequence[Attribute],
     steps: ProgramSteps,
-    key_columns: dict[str, str],
+    keys: dict[str, str],
 ) -> dict[int, str]:
     """Append the layers from raw columns to degrees; return the degree columns by value number."""
     dialect = query.dialect
     _check_distinct([a.name for a in inputs], dialect, "columns of the table")
     parts = [read_raw_column(a, f"t.{dialect.identifier(a.name)}", dialect) for a in inputs]
     values = {f"x{i}": part.value for i, part in enumerate(parts)}
-    query.add({**key_columns, **values, IS_VALID: _validity(parts)})
+    query.add({**keys, **values, IS_VALID: _validity(parts)})
     texts = [
         text
         for value, attribute in zip(values, inputs, strict=True)
         for text in value_degrees(attribute, value, dialect)
     ]
     indices = _used_inputs(steps)
-    query.add({f"d{j}": texts[j] for j in indices}, [IS_VALID, *key_columns])
+    query.add({f"d{j}": texts[j] for j in indices}, [IS_VALID, *keys])
     return {len(steps.constants) + j: f"d{j}" for j in indices}
 
 
@@ -149,7 +147,7 @@ def _add_degrees(
     query: LayeredQuery,
     inputs: Sequence[Attribute],
     steps: ProgramSteps,
-    key_columns: dict[str, str],
+    keys: dict[str, str],
 ) -> dict[int, str]:
     """Append the layer that reads degrees; return their columns by value number."""
     dialect = query.dialect
@@ -161,7 +159,7 @@ def _add_degrees(
     indices = _used_inputs(steps)
     # -0.0 becomes 0.0
     values = {f"d{j}": f"abs(CAST({columns[flat[j]]} AS {dialect.double}))" for j in indices}
-    query.add({**key_columns, **values, IS_VALID: _validity(parts)})
+    query.add({**keys, **values, IS_VALID: _validity(parts)})
     return {len(steps.constants) + j: f"d{j}" for j in indices}
 
 

@@ -17,17 +17,17 @@ from pinesy.induction.score_card import ScoreCard
 from pinesy.rules.propositions import Proposition
 
 
-def add_score_card(query: LayeredQuery, card: ScoreCard, key_columns: dict[str, str]) -> SqlAnswer:
+def add_score_card(query: LayeredQuery, card: ScoreCard, keys: dict[str, str]) -> SqlAnswer:
     """Append the layers of a score card to an empty query, and return its answer.
 
     Parameters
     ----------
-    key_columns : columns of the table that stay, as SQL by their inner names
+    keys : columns of the table that stay, as SQL by their inner names
     """
     dialect = query.dialect
-    values = _add_columns(query, card, key_columns)
+    values = _add_columns(query, card, keys)
     classes = [f"c{i}" for i in range(len(card.output.domain))]
-    always = [IS_VALID, *key_columns]
+    always = [IS_VALID, *keys]
     rules = [_truth(rule.premise.propositions, values, dialect) for rule in card.user_rules]
     truths = {f"u{i}": f"CASE WHEN {t} THEN 1 WHEN NOT {t} THEN 0 END" for i, t in enumerate(rules)}
     query.add(dict(zip(classes, _totals(card, values, dialect), strict=True)) | truths, always)
@@ -51,12 +51,10 @@ def add_score_card(query: LayeredQuery, card: ScoreCard, key_columns: dict[str, 
     return SqlAnswer(card.output, degrees, best="chosen")
 
 
-def _add_columns(
-    query: LayeredQuery, card: ScoreCard, key_columns: dict[str, str]
-) -> dict[str, str]:
+def _add_columns(query: LayeredQuery, card: ScoreCard, keys: dict[str, str]) -> dict[str, str]:
     """Append the layer that reads the table; return the inner columns of attributes by name."""
     dialect = query.dialect
-    columns, conditions, names = dict(key_columns), [], {}
+    columns, conditions, names = dict(keys), [], {}
     for index, attribute in enumerate(card.inputs):
         if attribute.scale is not None and attribute.scale.blur:
             raise DomainError(
