@@ -38,10 +38,10 @@ def postgresql() -> Iterator[Run]:
     if as_user:
         shutil.chown(folder, "postgres")
     control = str(Path(found).with_name("pg_ctl"))
-    data = folder / "data"
+    data, log = str(folder / "data"), str(folder / "log")
     subprocess.run([*as_user, found, "-D", data, "-A", "trust", "-E", "UTF8"], check=True, cwd="/")
     options = f"-k {folder} -c listen_addresses="
-    start = [control, "-D", data, "-w", "-o", options, "-l", folder / "log", "start"]
+    start = [control, "-D", data, "-w", "-o", options, "-l", log, "start"]
     subprocess.run([*as_user, *start], check=True, cwd="/")
     os.environ["PINESY_POSTGRESQL"] = f"host={folder} dbname=postgres user={user}"
     try:
