@@ -9,33 +9,12 @@ import pytest
 from hypothesis import given, settings
 
 from emitters.c_library import CLibrary, needs_compiler
+from emitters.raw_samples import EXAMPLES, raw_inputs
 from pinesy import Attribute, Cascade, DomainError, If, RuleSet, parse, to_c
 from pinesy.problems import addition, sudoku
 from strategies import BatchCase, batches, random_batch
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rules"))
 pytestmark = needs_compiler
-
-
-def raw_values(cascade: Cascade, n: int) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-    """Return random values as C takes them, and as `infer` does."""
-    rng = np.random.default_rng(1)
-    columns, evidence = [], {}
-    for a in cascade.compile().inputs:
-        if a.scale is None:
-            column = rng.integers(len(a.domain), size=n).astype(float)
-            values = [a.domain[int(i)] for i in column]
-        else:
-            shifts = rng.choice([0.0, 1e-9, -0.3, 0.7, np.inf, -np.inf], n)
-            column = rng.choice([*a.scale.cuts, 0.0], n) + shifts
-            values = column.tolist()
-        blank = rng.random(n) < 0.15
-        columns.append(np.where(blank, np.nan, column))
-        pairs = zip(values, blank, strict=True)
-        evidence[a.name] = np.array([None if b else v for v, b in pairs] + [None], dtype=object)[
-            :-1
-        ]
-    return np.stack(columns, axis=1), evidence
 
 
 @settings(max_examples=6)
@@ -52,7 +31,8 @@ def test_degrees_have_the_same_bits(case: BatchCase) -> None:
 def test_examples_from_values(path: Path) -> None:
     cascade = parse(path.read_text())
     library = CLibrary(cascade)
-    values, evidence = raw_values(cascade, 70)
+    numbers, evidence = raw_inputs(cascade, 70)
+    values = np.stack([*numbers.values()], axis=1)
     count, out = library.infer("values", values)
     assert count == 70
     library.check(out, cascade.infer(evidence))
@@ -64,7 +44,8 @@ def test_cuts_and_blur(blur: float) -> None:
     pairs = enumerate(x.domain)
     cascade = Cascade(RuleSet([If(x.isin({v})).then(b.isin({i}), 0.1, 1 / 3) for i, v in pairs]))
     library = CLibrary(cascade)
-    values, evidence = raw_values(cascade, 70)
+    numbers, evidence = raw_inputs(cascade, 70)
+    values = np.stack([*numbers.values()], axis=1)
     library.check(library.infer("values", values)[1], cascade.infer(evidence))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from emitters.raw_samples import EXAMPLES, HOSTILE, raw_columns
 from emitters.sql_engines import Rows, as_columns, pi_columns, run_query
-from emitters.test_sql import EXAMPLES, HOSTILE, raw_columns
 from pinesy import Attribute, If, RuleSet, parse, to_sql
 from pinesy.emitters.sql_dialects import DIALECTS
 

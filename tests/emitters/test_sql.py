@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emitters.raw_samples import EXAMPLES, HOSTILE, raw_columns
 from emitters.sql_engines import EMBEDDED, Rows, as_columns, pi_columns, run_query, run_sqlite
 from pinesy import Attribute, Cascade, CascadeError, DomainError, If, RuleSet, parse, to_sql
 from pinesy.emitters.sql_dialects import DIALECTS
@@ -16,23 +17,7 @@ from pinesy.problems import addition, sudoku
 from strategies import BatchCase, batches
 
 pytest.importorskip("duckdb")
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rules"))
 engines = pytest.mark.parametrize("dialect", EMBEDDED)
-
-
-def raw_columns(cascade: Cascade, n: int, seed: int) -> dict[str, Any]:
-    """Return random values for the inputs: near and at cuts, infinite, categories, and None."""
-    rng = np.random.default_rng(seed)
-    columns = {}
-    for a in cascade.inputs:
-        if a.scale is None:
-            values = [a.domain[i] for i in rng.integers(len(a.domain), size=n)]
-        else:
-            cuts = np.array([*a.scale.cuts, 0.0])
-            near = rng.choice(cuts, n) + rng.choice([0.0, 1e-9, -0.3, 0.7, 2.0, -np.inf, np.inf], n)
-            values = near.tolist()
-        columns[a.name] = [None if rng.random() < 0.15 else value for value in values]
-    return columns
 
 
 def check_values(cascade: Cascade, dialect: str, columns: dict[str, Any]) -> None:
@@ -112,12 +97,6 @@ def test_products_and_none_and_truth_values(dialect: str) -> None:
     found = as_columns(run_query(dialect, query, "samples", columns))
     pi = rules.infer({k: np.array(v, dtype=object) for k, v in columns.items()})
     assert found == pi_columns(pair, pi)
-
-
-HOSTILE = [
-    'a"; DROP TABLE t; --', "select", "a'b", "x\\", "`tick`", "日本", " ", "ok", "k0", "layer_0",
-    "/* c */", "%s", "a\nb", "?", "t.x", "--", "v3",
-]  # fmt: skip
 
 
 @engines

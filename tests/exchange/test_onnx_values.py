@@ -1,37 +1,17 @@
 """onnxruntime infers the same bits from raw columns: numbers with cuts and blur, indices, NaN."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from emitters.raw_samples import EXAMPLES, raw_inputs
 from exchange.onnx_runs import run, same_bits
 from induction.random_cards import random_card
 from pinesy import Attribute, Cascade, DomainError, If, RuleSet, parse, to_onnx
 from pinesy.induction import CardCascade
 
 pytest.importorskip("onnx")
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rules"))
-
-
-def raw_inputs(cascade: Cascade, n: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return random values as the graph takes them, and as `infer` does."""
-    rng = np.random.default_rng(1)
-    numbers, evidence = {}, {}
-    for a in cascade.compile().inputs:
-        if a.scale is None:
-            column = rng.integers(len(a.domain), size=n).astype(float)
-            values = [a.domain[int(i)] for i in column]
-        else:
-            shifts = rng.choice([0.0, 1e-9, -0.3, 0.7, np.inf, -np.inf], n)
-            column = rng.choice([*a.scale.cuts, 0.0], n) + shifts
-            values = column.tolist()
-        blank = rng.random(n) < 0.15
-        numbers[a.name] = np.where(blank, np.nan, column)
-        pairs = zip(values, blank, strict=True)
-        evidence[a.name] = np.array([None if b else v for v, b in pairs], dtype=object)
-    return numbers, evidence
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
