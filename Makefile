@@ -6,7 +6,7 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable
 
-.PHONY: demo studio quick test fuzz supply lint kernels browser bench tabular reproduce outputs pictures docs setup clean
+.PHONY: demo studio quick test fuzz supply lint kernels browser bench engines tabular reproduce outputs pictures docs setup clean
 
 setup: .venv/.dev
 .venv/.demo: pyproject.toml constraints.txt
@@ -67,6 +67,10 @@ fuzz: .venv/.dev  ## changed files and killed writers, long: make fuzz FUZZ=1000
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/fuzzing.py $(FUZZ) $(SEED)
 	PYTHONPATH=src:tests:. $(BIN)/python tests/hostile/killing.py $(KILLS) $(SEED)
 	PINESY_SOAK=$(SOAK) PINESY_LOADS=5000 $(BIN)/pytest tests/hostile/test_load.py tests/hostile/test_model_archives.py
+
+engines: .venv/.dev  ## SQL in PostgreSQL (of the system) and Spark (with the Java of the system)
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --group engines
+	PINESY_ENGINES=1 $(BIN)/pytest tests/emitters/test_engines.py
 
 supply:  ## installs into fresh environments: lowest versions, wheel, sdist, other Pythons; long
 	$(PYTHON) tests/supply.py $(ARGS)

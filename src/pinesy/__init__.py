@@ -14,6 +14,7 @@ from pinesy._version import __version__ as __version__
 _NAMES = {
     "pinesy.calibration": "CalibratedRules ConformalTransform PredictionSets calibrate",
     "pinesy.concepts": "Shortcuts check_concepts shortcuts",
+    "pinesy.emitters": "to_c to_sql",
     "pinesy.engine.program": "Inference PremiseDegrees Program Trace",
     "pinesy.exact": "ExactInference",
     "pinesy.exceptions": (

@@ -2,6 +2,7 @@
 from pinesy._version import __version__ as __version__
 from pinesy.calibration import CalibratedRules, ConformalTransform, PredictionSets, calibrate
 from pinesy.concepts import Shortcuts, check_concepts, shortcuts
+from pinesy.emitters import to_c, to_sql
 from pinesy.engine.program import Inference, PremiseDegrees, Program, Trace
 from pinesy.equations import MaxMinSystem, MinMaxSystem, minmax_product
 from pinesy.evidence.targets import Target
@@ -193,10 +194,12 @@ __all__ = [
     "shortcuts",
     "smallest_change",
     "sum_of",
+    "to_c",
     "to_dimacs",
     "to_onnx",
     "to_page",
     "to_problog",
+    "to_sql",
     "verdict",
     "why_not",
     "write_decision_table",

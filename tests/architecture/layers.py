@@ -32,6 +32,7 @@ ROWS = [
     ["model"],
     ["problems"],
     ["estimators"],
+    ["emitters"],
     ["exchange"],
     ["display"],
     ["__init__"],

@@ -88,3 +88,38 @@ def test_a_wrong_table_is_refused_with_its_place(pinesy: Run, tmp_path: Path) ->
     done = pinesy("import", "table", path, "-o", tmp_path / "t.rules")
     assert done.exit_code == 3
     assert "t.csv: row 1, column A: the domain of 'a' is not known" in done.stderr
+
+
+def test_rules_become_sql(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    done = pinesy("export", "sql", rules, "--dialect", "sqlite")
+    assert (done.exit_code, done.output) == (0, library.to_sql(library.load(rules), "sqlite"))
+    options = [
+        "--table",
+        "t",
+        "--schema",
+        "s",
+        "--keep",
+        "id",
+        "--inputs-as",
+        "degrees",
+    ]
+    path = tmp_path / "sum.sql"
+    done = pinesy(
+        "export", "sql", rules, "--dialect", "duckdb", *options, "--no-degrees", "-o", path
+    )
+    assert (done.exit_code, done.output) == (0, "")
+    assert path.read_text() == library.to_sql(
+        library.load(rules), "duckdb", ["s", "t"], keep=["id"], inputs_as="degrees", degrees=False
+    )
+    assert pinesy("export", "sql", rules, "--dialect", "oracle").exit_code == 2
+
+
+def test_rules_become_c(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    done = pinesy("export", "c", rules, "-o", tmp_path / "sums.c")
+    assert (done.exit_code, done.output) == (0, "")
+    files = library.to_c(library.load(rules), "sums")
+    assert (tmp_path / "sums.c").read_text() == files.source
+    assert (tmp_path / "sums.h").read_text() == files.header
+    done = pinesy("export", "c", rules, "-o", tmp_path / "2 sums.c")
+    assert done.exit_code == 3
+    assert "name" in done.output

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zipfile import BadZipFile
 
 import numpy as np
@@ -52,6 +52,25 @@ Given = Annotated[
 ]
 TableFile = Annotated[
     Path, typer.Option("--output", "-o", help="Write to this .csv or .xlsx file.")
+]
+Engine = Annotated[
+    Literal["duckdb", "sqlite", "postgresql", "spark"], typer.Option(help="The engine.")
+]
+TableName = Annotated[str, typer.Option(metavar="NAME", help="The table of the samples.")]
+SchemaName = Annotated[
+    str | None, typer.Option("--schema", metavar="NAME", help="The schema of the table.")
+]
+KeptColumns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Return this column of the table, too (repeatable)."),
+]
+InputForm = Annotated[
+    Literal["values", "degrees"],
+    typer.Option(help="A column for each input, or one input=value for the degree of each value."),
+]
+NoDegrees = Annotated[bool, typer.Option("--no-degrees", help="Leave out degrees of values.")]
+SourceFile = Annotated[
+    Path, typer.Option("--output", "-o", help="Write to this .c file, and a .h file beside it.")
 ]
 Queries = Annotated[
     list[str] | None,
@@ -148,6 +167,67 @@ def onnx(
     graph = pinesy.to_onnx(content, outputs, transform=transform_name)
     with atomic_bytes(output) as stream:
         stream.write(graph.SerializeToString())
+
+
+@export.command()
+def sql(
+    rules: options.RulesFile,
+    dialect: Engine,
+    output: options.OutputFile = None,
+    table: TableName = "samples",
+    schema: SchemaName = None,
+    outputs: options.Outputs = None,
+    keep: KeptColumns = None,
+    inputs_as: InputForm = "values",
+    no_degrees: NoDegrees = False,
+) -> None:
+    """Write rules as a query of SQL that infers every row of a table.
+
+    The table has a column for each input: numbers, or categories; NULL is unknown.
+    The result has the columns of pinesy infer, with its bits: best value, outcome,
+    certainty, contradiction and degrees. The outcome is "refused", and the rest
+    NULL, where pinesy infer would stop at an error. Induced rules are written as
+    their score card, with the classes of predict.
+
+    [bold]Examples[/bold]
+      pinesy export sql examples/loan.rules --dialect duckdb --table loans --keep id
+      pinesy export sql sum.rules --dialect sqlite --inputs-as degrees -o sum.sql
+    """
+    options.check_output_file(output, None, [rules])
+    parts = [table] if schema is None else [schema, table]
+    text = pinesy.to_sql(
+        load_rules(rules),
+        dialect,
+        parts,
+        outputs,
+        keep=keep or (),
+        inputs_as=inputs_as,
+        degrees=not no_degrees,
+    )
+    put_text(output, text)
+
+
+@export.command()
+def c(
+    rules: options.RulesFile,
+    output: SourceFile,
+    name: Annotated[
+        str | None, typer.Option(help="What functions begin with; by default the file's name.")
+    ] = None,
+    outputs: options.Outputs = None,
+) -> None:
+    """Write rules as one file of C99 without dependencies, and its header.
+
+    Its functions take many samples, as raw values or as degrees, and give the bits
+    of pinesy infer.
+
+    [bold]Examples[/bold]
+      pinesy export c examples/loan.rules -o loan.c
+    """
+    options.check_output_file(output, [".c"], [rules])
+    files = pinesy.to_c(load_rules(rules), output.stem if name is None else name, outputs)
+    put_text(output.with_suffix(".h"), files.header)
+    put_text(output, files.source)
 
 
 @export.command()

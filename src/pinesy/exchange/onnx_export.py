@@ -7,7 +7,7 @@ Rows that are no distributions become NaN.
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from pinesy.exchange.onnx_card import add_card
 from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
 from pinesy.exchange.onnx_rules import Numbers, add_rules
 from pinesy.exchange.onnx_transforms import add_transform
+from pinesy.exchange.onnx_values import add_values
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -37,6 +38,7 @@ def to_onnx(
     outputs: Iterable[str | Attribute] | None = None,
     *,
     transform: Transform = None,
+    inputs_as: Literal["degrees", "values"] = "degrees",
 ) -> Any:
     """Return rules, or network, transformation and rules together, as an `onnx.ModelProto`.
 
@@ -61,6 +63,8 @@ def to_onnx(
     outputs : what is inferred; by default the attributes that no premise uses
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs of the graph are
         probabilities; a model has its own
+    inputs_as : ``"values"`` if an input of the graph, of shape ``(samples,)``, has the numbers of a
+        numeric attribute, or else the indices of values as the metadata lists them; NaN is unknown
 
     Examples
     --------
@@ -69,6 +73,10 @@ def to_onnx(
     >>> [o.name for o in to_onnx(rules).graph.output]
     ['b']
     """
+    if inputs_as not in ("degrees", "values"):
+        raise DomainError(f"unknown inputs_as {inputs_as!r:.60}; give 'values' or 'degrees'")
+    if inputs_as == "values" and (transform is not None or isinstance(rules, NeuroSymbolic)):
+        raise DomainError("probabilities and images are no values; leave out inputs_as")
     if isinstance(rules, NeuroSymbolic):
         if transform is not None:
             raise DomainError("a model has its own transformation; leave out transform")
@@ -76,10 +84,14 @@ def to_onnx(
     cascade = as_cascade(rules)
     program = cascade.compile(outputs)
     graph = _graph_of(program)
+    columns = {a.name: a.name for a in program.inputs}
     for a in program.inputs:
-        graph.input(a.name, np.float64, [SAMPLES, len(a.domain)])
+        is_value = inputs_as == "values"
+        graph.input(a.name, np.float64, [SAMPLES] if is_value else [SAMPLES, len(a.domain)])
+        if is_value:
+            columns[a.name] = add_values(graph, a, a.name)
     groups = [
-        (of_size, graph.concat([a.name for a in of_size], axis=1))
+        (of_size, graph.concat([columns[a.name] for a in of_size], axis=1))
         for of_size in _by_size(program.inputs)
     ]
     name = None if transform is None else as_transform(transform)

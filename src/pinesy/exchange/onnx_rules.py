@@ -10,14 +10,13 @@ for operands that are repeated to make rows equally long.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy.engine.circuit import MAX, MAXMIN, STORE
+from pinesy.emitters.program_steps import ProgramSteps, program_steps
+from pinesy.engine.circuit import MAX, MAXMIN
 from pinesy.engine.code import Code
-from pinesy.engine.derivatives import operand_values
 from pinesy.exchange.onnx_graph import OnnxGraph
 
 Numbers = npt.NDArray[np.int64]
@@ -43,40 +42,25 @@ class OperationTable:
 Level = list[OperationTable]
 
 
-def program_levels(code: Code) -> tuple[list[Level], Numbers]:
+def program_levels(steps: ProgramSteps) -> tuple[list[Level], Numbers]:
     """Return a program as levels, level 1 first, and the level and row of each output."""
-    n_fixed = len(code.constants) + code.n_inputs
-    _, values = operand_values(code)
-    depth = _depths(code, values, n_fixed)
+    n_fixed, depth = steps.n_fixed, steps.levels
     level, row = np.zeros(len(depth), np.int64), np.arange(len(depth))
-    computed = np.flatnonzero(code.ops < STORE)
     levels = []
     for number in range(1, int(depth.max(initial=0)) + 1):
-        groups = list(_groups(code, computed[depth[n_fixed + computed] == number]))
-        levels.append([_table(code, values, *group, level, row) for group in groups])
+        groups = list(_groups(steps, np.flatnonzero(depth[n_fixed:] == number)))
+        levels.append([_table(steps, *group, level, row) for group in groups])
         order = np.concatenate([instructions for _, instructions in groups])
         level[n_fixed + order], row[n_fixed + order] = number, np.arange(len(order))
-    stores = np.flatnonzero(code.ops == STORE)
-    stored = np.zeros(code.n_outputs, np.int64)
-    stored[code.targets[stores]] = values[code.starts[stores]]
-    return levels, np.stack([level[stored], row[stored]], axis=1)
+    return levels, np.stack([level[steps.outputs], row[steps.outputs]], axis=1)
 
 
-def _depths(code: Code, values: npt.NDArray[Any], n_fixed: int) -> Numbers:
-    """Return the level of each value."""
-    depth = [0] * (n_fixed + len(code.ops))
-    starts, operands = code.starts.tolist(), values.tolist()
-    for i in np.flatnonzero(code.ops < STORE).tolist():
-        depth[n_fixed + i] = 1 + max(depth[v] for v in operands[starts[i] : starts[i + 1]])
-    return np.array(depth, np.int64)
-
-
-def _groups(code: Code, instructions: Numbers) -> Iterator[tuple[int, Numbers]]:
+def _groups(steps: ProgramSteps, instructions: Numbers) -> Iterator[tuple[int, Numbers]]:
     """Yield groups of one operation: the maximum number of operands, and the instructions."""
-    lengths = (code.starts[instructions + 1] - code.starts[instructions]).astype(np.int64)
-    lengths //= np.where(code.ops[instructions] < MAXMIN, 1, 2)
+    lengths = (steps.starts[instructions + 1] - steps.starts[instructions]).astype(np.int64)
+    lengths //= np.where(steps.ops[instructions] < MAXMIN, 1, 2)
     widths = np.array([_width(n) for n in lengths.tolist()])
-    keys = widths * 4 + code.ops[instructions]
+    keys = widths * 4 + steps.ops[instructions]
     for key in np.unique(keys).tolist():
         group = keys == key
         yield int(lengths[group].max()), instructions[group]
@@ -89,8 +73,7 @@ def _width(count: int) -> int:
 
 
 def _table(
-    code: Code,
-    values: npt.NDArray[Any],
+    steps: ProgramSteps,
     width: int,
     instructions: Numbers,
     level: Numbers,
@@ -100,11 +83,11 @@ def _table(
 
     Those with fewer than `width` operands repeat their last: ``max(x, x) = x``.
     """
-    op = int(code.ops[instructions[0]])
+    op = int(steps.ops[instructions[0]])
     size = 1 if op < MAXMIN else 2
-    first, stop = (code.starts[instructions + k].astype(np.int64) for k in (0, 1))
+    first, stop = (steps.starts[instructions + k].astype(np.int64) for k in (0, 1))
     indices = np.minimum(first[:, None] + size * np.arange(width), stop[:, None] - size)
-    operands = values[indices[..., None] + np.arange(size)]
+    operands = steps.operands[indices[..., None] + np.arange(size)]
     order = np.argsort(level[operands], axis=-1, kind="stable")
     sides = np.moveaxis(np.take_along_axis(operands, order, axis=-1), -1, 0)
     return OperationTable(op, tuple((level[side], row[side]) for side in sides))
@@ -122,7 +105,7 @@ def add_rules(graph: OnnxGraph, code: Code, columns: str) -> str:
     """
     degrees = graph.node("Abs", columns)  # -0.0 becomes 0.0; what is below is refused
     rows = [_fixed_rows(graph, code, degrees)]
-    levels, outputs = program_levels(code)
+    levels, outputs = program_levels(program_steps(code))
     for level in levels:
         rows.append(graph.concat([_operation(graph, table, rows) for table in level], axis=0))
     stored = _gather(graph, rows, *outputs.T)

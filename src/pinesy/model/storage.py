@@ -83,8 +83,9 @@ def save(
 
     Parameters
     ----------
-    model : rules, also relational ones, for a ``.rules`` or ``.json`` file; what `learn`, `calibrate` or `decide` returns
-        or a model that was loaded, for a ``.json`` file; or a `NeuroSymbolic`, for a ``.zip`` file.
+    model : rules, also relational ones, for a ``.rules`` or ``.json`` file; what `learn`,
+        `calibrate` or `decide` returns or a model that was loaded, for a ``.json`` file; or a
+        `NeuroSymbolic`, for a ``.zip`` file.
         Of a `pinesy.estimators.RuleClassifier` the rules are saved, with what `calibrate` and
         `decide` added. A calibration is saved as counts, without the data. The perceptions of a
         `NeuroSymbolic` are saved if they have ``suffix``, ``save(path)`` and ``restore(path)``, as
