@@ -37,14 +37,26 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "export problog": (["export", "problog", "TOTALS"], ".pl"),
     "export cnf": (["export", "cnf", "TOTALS"], ".cnf"),
     "export table": (["export", "table", "TOTALS"], ".csv"),
+    "export sql": (["export", "sql", "RULES", "--dialect", "sqlite", "--table", "t"], ".sql"),
+    "export c": (["export", "c", "RULES"], ".c"),
+    "mine": (["mine", "TRIPLES"], ".rules"),
     "import table": (["import", "table", "TABLE"], ".rules"),
     "report": (["report", "--results", "RECORDS"], ".md"),
+}
+#: Files of a graph and of an equation system, by what stands for them in arguments.
+GRAPH_FILES = {
+    "RELATIONS": "relation near(place, place)\nrelation by(place, place)\n",
+    "TRIPLES": "".join(f"{a}\t{r}\t{b}\n" for a, b in ("ab", "bc", "ca") for r in ("near", "by")),
+    "MATRIX": "0.5\t0.2\n",
+    "RIGHT": "0.5\n",
 }
 #: Those that write nothing, with arguments.
 READERS: dict[str, list[str]] = {
     "check": ["check", "TOTALS"],
     "show": ["show", "RULES"],
     "shortcuts": ["shortcuts", "RULES"],
+    "ask": ["ask", "RELATIONS", "TRIPLES", "near(a, X)"],
+    "solve": ["solve", "MATRIX", "RIGHT"],
 }
 #: What `save` writes.
 SAVES = (".rules", ".json", ".zip")
@@ -52,7 +64,10 @@ WRITERS = [*COMMANDS, *SAVES]
 OLD = "what was there before"
 #: Those that take long or ask somebody. They write as the others do, which
 #: tests/architecture/test_writing.py sees; reproduction/tests/test_resume.py kills experiments.
-LONG = {"demo", "studio", "addition", "sudoku", "rsbench", "guarantees"}
+LONG = {
+    *("demo", "studio", "addition", "sudoku", "rsbench"),
+    *("guarantees", "pairings", "fillings", "graphs"),
+}
 
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
@@ -77,6 +92,9 @@ def files(place: Path) -> dict[str, Path]:
     found["DATA"].write_text("".join(json.dumps({**DATA[0], **d}) + "\n" for d in DATA))
     found["TABLE"].write_text(TABLE)
     found["TOTALS"].write_text(SMALL)
+    for word, text in GRAPH_FILES.items():
+        found[word] = place / f"{word.lower()}{'.rules' if word == 'RELATIONS' else '.tsv'}"
+        found[word].write_text(text)
     Store(found["RECORDS"]).write(
         Experiment("addition", 1, "normal", "antipignistic", 0), a_record()
     )

@@ -41,7 +41,7 @@ def mine(
     filtered MRR on these triples are chosen.
 
     [bold]Examples[/bold]
-      pinesy mine train.tsv -o mined.rules
+      pinesy mine examples/family.tsv -o mined.rules
       pinesy mine train.tsv -o mined.rules --valid valid.tsv --test test.tsv
     """
     inputs = [path for path in (triples, valid, test) if path is not None]
