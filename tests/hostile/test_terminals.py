@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from hostile.writers import COMMANDS, READERS, program
+from hostile.writers import COMMANDS, GRAPH_FILES, READERS, program
 from pinesy import Attribute, PinesyError, parse
 from pinesy._common import console
 from pinesy._common.validation import printable
-from pinesy.cli.output import ResultRow, write_csv
+from pinesy.cli.output import ResultRow, put_text, write_csv
 
 #: Clears the screen; its one-character form; the text after it backwards; a new line.
 EVIL = "\x1b[2J\x9b2J\u202eevil\r\n"
@@ -51,6 +51,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
     known["PLAIN"] = "p.jsonl"
     plain = "".join(f'{{"a": {v}, "b": {v}}}\n' for v in (VALUE, '"z"') * 4)
     texts = {"r.rules": RULES, "d.jsonl": DATA, "t.csv": TABLE, "p.jsonl": plain}
+    for word, text in GRAPH_FILES.items():
+        known[word] = f"{word.lower()}{'.rules' if word == 'RELATIONS' else '.tsv'}"
+        is_graph = word == "TRIPLES"
+        texts[known[word]] = text.replace("b\t", EVIL.strip() + "\t") if is_graph else text
     for name, text in texts.items():
         (place / name).write_text(text, newline="")
 
@@ -72,7 +76,7 @@ def test_commands_show_what_is_in_files(
     output = ["-o", str(tmp_path / f"o{COMMANDS[name][1]}")] if name in COMMANDS else []
     code, _ = run(name, [*NAMED[name], *output])
     assert code == 0 or name in ("import table", "check")
-    if name in COMMANDS and name not in ("learn", "induce", "calibrate"):
+    if name in COMMANDS and name not in ("learn", "induce", "calibrate", "export sql"):
         run(name, NAMED[name])
     run(name, [word if word != "RULES" else f"gone{EVIL}.rules" for word in NAMED[name]] + output)
     run(name, [word if word != "DATA" else f"gone{EVIL}.jsonl" for word in NAMED[name]] + output)
@@ -102,6 +106,18 @@ def test_csv_is_changed_on_terminals_alone(terminal: bool) -> None:
     write_csv(stream, [Row()])
     wanted = [[printable(EVIL)]] * 2 if terminal else [[EVIL]] * 2
     assert list(csv.reader(io.StringIO(stream.getvalue(), newline=""))) == wanted
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_texts_are_changed_on_terminals_alone(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.StringIO(newline="")
+    stream.isatty = lambda: terminal  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stdout", stream)
+    text = f"a\n{EVIL.strip()}\n"
+    put_text(None, text)
+    assert stream.getvalue() == (f"a\n{printable(EVIL.strip())}\n" if terminal else text)
 
 
 def test_names_of_files_in_bars(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,8 +102,13 @@ def open_output(path: Path | None) -> Iterator[TextIO]:
 
 
 def put_text(path: Path | None, text: str) -> None:
-    """Write a text to a file or, without a path, to standard output."""
+    """Write a text to a file or, without a path, to standard output.
+
+    A terminal gets escapes in the place of characters that it would act on.
+    """
     with open_output(path) as stream:
+        if stream.isatty():
+            text = "\n".join(map(printable, text.split("\n")))
         stream.write(text)
 
 
