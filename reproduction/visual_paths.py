@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pinesy import Graph, parse
+from pinesy import Graph
 from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.nets import (
@@ -32,7 +32,7 @@ from pinesy.nets import (
     preprocess,
     using_threads,
 )
-from pinesy.relations.grounding import GroundCascade
+from pinesy.relations import GroundCascade, RelationalRules, Table
 from reproduction.environment import environment
 from reproduction.scales import Images
 from reproduction.store import is_finite, plain_json, refusing
@@ -80,7 +80,7 @@ def ground_rules(answer: str) -> GroundCascade:
     """Return the propositional rules of the answer for two neighbours, the images a and b."""
     graph = Graph().add("next", [("a", "b")])
     graph.attach("digit", np.full((2, 10), 0.1), entities=["a", "b"])
-    return parse(RULES).ground(graph, f"{ANSWERS[answer][0]}(a, b)")
+    return RelationalRules.parse(RULES).ground(graph, f"{ANSWERS[answer][0]}(a, b)")
 
 
 def answered_pairs(answer: str, boards: Indices, images: Images) -> AnsweredInputs:
@@ -124,9 +124,11 @@ def inferred_paths(boards: Indices, probabilities: FloatArray) -> npt.NDArray[np
     entities = np.arange(boards.size).reshape(boards.shape)
     graph = Graph().add("next", [tuple(pair) for pair in neighbours(entities).tolist()])
     graph.attach("digit", probabilities.reshape(-1, 10), entities=entities.ravel().tolist())
-    table = parse(RULES).infer(graph)["before"].to_dict()
-    certain = np.array(table["certain"]) > 0.0
-    first, second = np.array(table["X"])[certain], np.array(table["Y"])[certain]
+    table = RelationalRules.parse(RULES).infer(graph)["before"]
+    assert isinstance(table, Table)
+    columns = {name: np.array(column) for name, column in table.to_dict().items()}
+    is_certain = columns["certain"] > 0.0
+    first, second = columns["X"][is_certain], columns["Y"][is_certain]
     paths = np.zeros((len(boards), cells, cells), bool)
     paths[first // cells, first % cells, second % cells] = True
     return paths
