@@ -40,6 +40,8 @@ from reproduction.store import is_finite, plain_json, refusing
 Indices = npt.NDArray[np.int64]
 
 FORMAT: Final = "pinesy.visual-paths/1"
+#: Of images that are no neighbours `is_less` is unknown, so that `step` asks for `next` again:
+#: else a path would be possible between any two images.
 RULES: Final = """
 closed relation next(image, image)
 attribute digit(image) in 0..9
@@ -47,8 +49,9 @@ function total(X, Y) = digit(X) + digit(Y) for next(X, Y)
 function is_less(X, Y) = digit(X) < digit(Y) for next(X, Y)
 iff is_less(X, Y) == true then ascends(X, Y)
 iff total(X, Y) > 9 then carries(X, Y)
+iff next(X, Y) and ascends(X, Y) then step(X, Y)
 closed relation before(image, image)
-if ascends(X, Y) or (ascends(X, Z) and before(Z, Y)) then before(X, Y)
+if step(X, Y) or (step(X, Z) and before(Z, Y)) then before(X, Y)
 """
 #: By kind of answer: the relation that is ground, and the attribute whose value is the answer.
 ANSWERS: Final = {"order": ("ascends", "ascends"), "sum": ("carries", "total")}

@@ -8,12 +8,14 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("mlxtend")
 
-from pinesy import shortcuts
+from pinesy import Graph, shortcuts
 from pinesy.exceptions import DataError
+from pinesy.relations import RelationalRules
 from reproduction.scales import QUICK
 from reproduction.visual_paths import (
     ANSWERS,
     MEASURES,
+    RULES,
     answered_pairs,
     do_paths,
     ground_rules,
@@ -46,6 +48,21 @@ def test_the_rules_infer_the_closure_of_certain_digits() -> None:
     assert np.array_equal(inferred, truth)
     measures = path_measures(inferred, truth)
     assert [measures[m] for m in ("pairs", "precision", "recall", "boards")] == [1.0] * 4
+
+
+def test_no_path_is_possible_between_boards() -> None:
+    graph = Graph().add("next", [("a", "b"), ("c", "d")])
+    graph.attach("digit", np.full((4, 10), 0.1), entities=list("abcd"))
+    known = RelationalRules.parse(RULES).infer(graph)
+    neighbours_atom, others = known.ask("before(a, b)"), known.ask("before(a, d)")
+    assert (neighbours_atom.certain, neighbours_atom.possible) == (0.0, 1.0)
+    assert (others.certain, others.possible) == (0.0, 0.0)
+
+
+def test_a_shift_by_one_costs_one_answer_in_a_hundred() -> None:
+    shifted = np.minimum(np.arange(10) + 1, 9)
+    true_order = np.less.outer(np.arange(10), np.arange(10))
+    assert (np.less.outer(shifted, shifted) != true_order).sum() == 1
 
 
 def test_measures_count_pairs_that_next_joins() -> None:
