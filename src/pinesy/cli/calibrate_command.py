@@ -127,10 +127,10 @@ def calibrate(
         learned, cascade = model.learned, model.rules
     elif isinstance(model, LearnedRules):
         learned, cascade = model, model.cascade
-    taken = f"{group} is an attribute of the rules; give the groups in a column of another name"
+    clash = f"{group} is an attribute of the rules; give the groups in a column of another name"
     options.refuse_options(
         (extend and group, "--more", "groups are calibrated at once; leave one of them out"),
-        (group in cascade.attributes, "--group", taken),
+        (group in cascade.attributes, "--group", clash),
     )
     files = TrainingFiles(cascade, options.with_group_columns(file_options, group))
     true_inputs = {

@@ -310,8 +310,8 @@ def calibrated_rules(path: Path, transform: str, levels: list[float]) -> Calibra
 
 def with_group_columns(options: Data, *columns: str | None) -> Data:
     """Return options that read columns of groups too, as ids; None is no column."""
-    named = [name for name in columns if name is not None]
-    return replace(options, ids=[*dict.fromkeys([*(options.ids or ()), *named])] or None)
+    names = [name for name in columns if name is not None]
+    return replace(options, ids=[*dict.fromkeys([*(options.ids or ()), *names])] or None)
 
 
 def group_column(calibrated: object) -> str | None:
