@@ -137,7 +137,7 @@ def selective(tmp_path: Path) -> Session:
     doubt = rng.random(2300).round(3)
     is_dark = rng.random(2300) < 0.5
     is_wrong = rng.random(2300) < np.where(doubt < 0.5, 0.02, 0.5)
-    sky = np.where(is_dark[:, None], np.c_[doubt, np.ones(2300)], np.c_[np.ones(2300), doubt])
+    sky: Any = np.where(is_dark[:, None], np.c_[doubt, np.ones(2300)], np.c_[np.ones(2300), doubt])
     street = np.where(is_dark ^ is_wrong, "wet", "dry")
     rows = [{"sky": a, "street": b} for a, b in zip(sky.tolist(), street.tolist(), strict=True)]
     (tmp_path / "some.jsonl").write_text("\n".join(map(json.dumps, rows[2000:])))

@@ -1,4 +1,4 @@
-// The Data view: four figures, two plots, and rows that open in Ask.
+// The Data view: figures, two plots, and rows that open in Ask.
 import { button, counted, fill, make } from "/shared/elements.js";
 import { bar, card, shortDegree } from "/shared/parts.js";
 import { chanceText, coveragePlot, percent, splitBar, surestPlot } from "../charts.js";
