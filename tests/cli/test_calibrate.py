@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import CalibratedRules, antipignistic, calibrate, load, save
+from pinesy import CalibratedRules, antipignistic, calibrate, consistent_sets, load, save
 from pinesy.calibration import CalibratedAnswers, CalibratedInputs
 
 Run = Callable[..., Any]
@@ -175,3 +175,37 @@ def test_what_is_refused(pinesy: Run, rules: Path, tmp_path: Path) -> None:
     assert "at least 99 are needed" in done.output
     done = pinesy("explain", model, other, "--level", 0.9, "--format", "svg")
     assert done.exit_code == 2
+
+
+def test_one_sentence_says_why_a_value_is_excluded(
+    pinesy: Run, rules: Path, tmp_path: Path
+) -> None:
+    data, model = write(tmp_path / "c.jsonl", samples()), tmp_path / "m.json"
+    new = write(tmp_path / "n.jsonl", samples(1, 1), "total", *TRUE)
+    pinesy("calibrate", rules, data, "-o", model)
+    command = ("explain", model, new, "--attribute", "total", "--level", 0.9)
+    sample = {name: columns(samples(1, 1), name)[0] for name in ("left", "right")}
+    sets = consistent_sets(load(model), sample, 0.9)
+    excluded = [value for value in range(7) if value not in sets["total"]]
+    for value in excluded:
+        reason = sets.why_excluded("total", value)
+        text = " ".join(pinesy(*command, "--why-not", value).stdout.split())
+        assert reason.sentence in text
+        assert f"total = {value} is excluded at 90 %: every tuple that has it needs" in text
+    nearest = max(excluded, key=lambda value: sets.why_excluded("total", value).degree)
+    reason = sets.why_excluded("total", nearest)
+    assert reason.sentence in " ".join(pinesy(*command).stdout.split())
+    content = json.loads(pinesy(*command, "--format", "json").stdout)
+    assert content["excluded"] == reason.to_dict()
+    remaining = sets["total"][0]
+    content = json.loads(pinesy(*command, "--value", remaining, "--format", "json").stdout)
+    assert content["excluded"] is None
+
+
+def test_answers_alone_give_no_such_sentence(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    model, new = tmp_path / "m.json", write(tmp_path / "n.jsonl", samples(1, 1), "total", *TRUE)
+    for options in (["--of", "answers"], ["--unit", "input"]):
+        pinesy("calibrate", rules, write(tmp_path / "c.jsonl", samples()), "-o", model, *options)
+        done = pinesy("explain", model, new, "--attribute", "total", "--level", 0.9)
+        assert done.exit_code == 0, done.output
+        assert "every tuple" not in done.stdout

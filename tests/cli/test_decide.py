@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pinesy import Attribute, Iff, RuleSet, consistent_sets, load, save
-from pinesy.guarantees import SelectiveRules, calibrate_groups, selective_report
+from pinesy import consistent_sets, load
+from pinesy.guarantees import SelectiveRules, selective_report
 
 Run = Callable[..., Any]
 OPTIONS = ["--transform", "antipignistic"]
@@ -143,15 +143,3 @@ def test_decisions_are_evaluated_by_group(pinesy: Run, model: Path, tmp_path: Pa
     html = tmp_path / "report.html"
     assert pinesy("evaluate", model, new, "-o", html, *arguments).exit_code == 0
     assert "Decisions by group" in html.read_text()
-
-
-def test_groups_are_for_python(pinesy: Run, tmp_path: Path) -> None:
-    sky, rain = Attribute("sky", ["dark", "clear"]), Attribute("rain", ["yes", "no"])
-    rules = RuleSet([Iff(sky.isin({"dark"})).then(rain.isin({"yes"}))])
-    p = np.random.default_rng(0).dirichlet([0.5, 0.5], 60)
-    truth = {"sky": np.where(p[:, 0] > 0.5, "dark", "clear")}
-    path, new = tmp_path / "m.json", tmp_path / "new.jsonl"
-    save(calibrate_groups(rules, {"sky": p}, truth, ["a", "b"] * 30), path)
-    new.write_text(json.dumps({"sky": [1.0, 0.2]}) + "\n")
-    assert "groups=" in pinesy("infer", path, new, "--level", 0.8).output
-    assert pinesy("infer", path, new).exit_code == 0

@@ -103,6 +103,54 @@ def test_costs_are_bounded_as_often_as_promised() -> None:
     assert "the mean cost is at most 0.5" in chosen.promise
 
 
+#: Returns an upper bound of a mean cost, from the sums of costs and their number.
+CostBound = Callable[[Floats, int], Floats]
+
+
+def by_hoeffding_and_bentkus(totals: Floats, n: int) -> Floats:
+    return cost_bound(totals, n, CONFIDENCE)
+
+
+def by_normal_distribution(totals: Floats, n: int) -> Floats:
+    """Bound wrongly: the mean plus its standard error, as if 30 costs were normal."""
+    mean = totals / n
+    return mean + 1.2816 * np.sqrt(mean * (1.0 - mean) / n)
+
+
+def by_mean(totals: Floats, n: int) -> Floats:
+    """Bound wrongly: the observed mean."""
+    return totals / n
+
+
+COSTS: dict[str, tuple[Floats, Floats]] = {  # values of costs, and their probabilities
+    "rare": (np.array([0.0, 1.0]), np.array([0.97, 0.03])),
+    "small": (np.array([0.0, 0.3, 1.0]), np.array([0.5, 0.48, 0.02])),
+    "halves": (np.array([0.0, 0.5]), np.array([0.94, 0.06])),
+}
+
+
+def broken_bounds(kind: str, bound: CostBound, trials: int, n: int) -> int:
+    """Return in how many simulated samples of `n` costs the bound is below the true mean."""
+    values, p = COSTS[kind]
+    totals = np.random.default_rng(0).multinomial(n, p, trials) @ values
+    return int((bound(totals, n) < values @ p).sum())
+
+
+@pytest.mark.parametrize("kind", COSTS)
+@pytest.mark.parametrize("n", [30, 300])
+def test_the_bound_of_costs_holds_as_often_as_promised(kind: str, n: int) -> None:
+    broken = broken_bounds(kind, by_hoeffding_and_bentkus, 5000, n)
+    assert broken <= most_failures(1.0 - CONFIDENCE, 5000)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bound"),
+    [("rare", by_normal_distribution), ("halves", by_normal_distribution), ("small", by_mean)],
+)
+def test_the_check_sees_bounds_of_costs_that_are_too_low(kind: str, bound: CostBound) -> None:
+    assert broken_bounds(kind, bound, 5000, 30) > most_failures(1.0 - CONFIDENCE, 5000)
+
+
 def tail(k: int, n: int, p: float) -> float:
     return sum(comb(n, i) * p**i * (1.0 - p) ** (n - i) for i in range(k + 1))
 

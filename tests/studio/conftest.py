@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
@@ -16,6 +17,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from browser import SAILING
+from pinesy import decide, parse, save
 from pinesy.studio import Session
 from pinesy.studio.guard import TOKEN_HEADER, Access
 from pinesy.studio.web_application import HOST, application, listening
@@ -126,3 +128,21 @@ def ask(client: TestClient, path: str, /, **content: Any) -> Any:
     while found.get("state") in ("waiting", "running"):
         found = client.post("/api/shell/job", json={"job": found["job"]}).json()
     return found
+
+
+@pytest.fixture
+def selective(tmp_path: Path) -> Session:
+    """Return a model that decides where it is certain enough, on 300 rows with labels."""
+    rng = np.random.default_rng(0)
+    doubt = rng.random(2300).round(3)
+    is_dark = rng.random(2300) < 0.5
+    is_wrong = rng.random(2300) < np.where(doubt < 0.5, 0.02, 0.5)
+    sky: Any = np.where(is_dark[:, None], np.c_[doubt, np.ones(2300)], np.c_[np.ones(2300), doubt])
+    street = np.where(is_dark ^ is_wrong, "wet", "dry")
+    rows = [{"sky": a, "street": b} for a, b in zip(sky.tolist(), street.tolist(), strict=True)]
+    (tmp_path / "some.jsonl").write_text("\n".join(map(json.dumps, rows[2000:])))
+    known = {"sky": sky[:2000]}, {"street": street[:2000]}
+    save(decide(parse(RAIN), *known, error=0.1), tmp_path / "sure.json")
+    session = Session.open(tmp_path / "sure.json", tmp_path / "some.jsonl")
+    session.rows.wait()
+    return session

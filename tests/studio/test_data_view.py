@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from pinesy import audit, induce, learn, save
+from pinesy import audit, decide, induce, learn, parse, save
 from pinesy.calibration.coverage_report import share_band
+from pinesy.guarantees import SelectiveRules, selective_report
 from pinesy.learning import evaluate
 from pinesy.studio import Session, data_view
 from studio.conftest import RAIN, ask, client_of
@@ -216,3 +217,45 @@ def test_labels_and_answers_are_counted(labelled: Session) -> None:
         "answers": ["dry", "wet"],
         "counts": [[2, 0], [1, 3]],
     }
+
+
+def test_decisions_are_counted_where_a_model_has_a_threshold(selective: Session) -> None:
+    found = ask(client_of(selective), "data/figures")["result"]["decisions"]
+    model, batch = selective.work.selective, selective.rows.batch()
+    assert isinstance(model, SelectiveRules)
+    row = selective_report(model.decisions(batch.evidence), batch.targets).rows[0]
+    assert 0 < row.wrong < row.decided < row.samples == 300
+    assert found == {
+        "promise": model.promise,
+        "samples": row.samples,
+        "decided": row.decided,
+        "wrong": row.wrong,
+        "range": [row.low, row.high],
+    }
+
+
+@pytest.mark.usefixtures("selective")
+def test_decisions_without_labels_or_threshold(data_client: TestClient, tmp_path: Path) -> None:
+    assert ask(data_client, "data/figures")["result"]["decisions"] is None
+    data = tmp_path / "unlabelled.jsonl"
+    data.write_text(json.dumps({"sky": [1.0, 0.0]}) + "\n" + json.dumps({"sky": [1.0, 0.99]}))
+    session = Session.open(tmp_path / "sure.json", data)
+    session.rows.wait()
+    found = ask(client_of(session), "data/figures")["result"]["decisions"]
+    assert (found["samples"], found["decided"], found["wrong"]) == (2, 1, None)
+
+
+def test_costs_are_no_wrong_answers(tmp_path: Path) -> None:
+    rules = parse(RAIN)
+    sky = np.tile([1.0, 0.0], (2000, 1))
+    street = ["dry"] * 2000
+    costs = np.array([[0.0, 2.0], [1.0, 0.0]])
+    save(
+        decide(rules, {"sky": sky}, {"street": street}, error=0.1, costs=costs), tmp_path / "m.json"
+    )
+    data = tmp_path / "days.jsonl"
+    data.write_text(json.dumps({"sky": [1.0, 0.0], "street": "dry"}))
+    session = Session.open(tmp_path / "m.json", data)
+    session.rows.wait()
+    found = ask(client_of(session), "data/figures")["result"]["decisions"]
+    assert (found["decided"], found["wrong"]) == (1, None)

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from browser import PATIENCE, SAILING, picture
 from pinesy import parse, verdict
 from pinesy._common.console import check_stop, progress
-from pinesy.studio import Session, learn_view, rules_view
+from pinesy.studio import Session, data_view, learn_view, rules_view
 from pinesy.studio.session import Work
 from screen_checks import edges_of, problems_of
 from studio.touched_files import touch
@@ -170,6 +170,21 @@ def test_four_figures_filters_and_a_row_that_opens_in_ask(
     name = row.get_by_role("button").first.inner_text()
     row.locator("td.wide").first.click()
     expect_ask(tab, rf"#ask\?row={int(name[1:]) + 1}\b")
+
+
+def test_a_model_with_a_threshold_says_what_it_decides_alone(
+    tab: Page, serving: Serving, selective: Session
+) -> None:
+    panel = enter(tab, serving(selective), "data")
+    figures = panel.locator(".metric")
+    expect(figures).to_have_count(5)
+    found = data_view.data_figures(selective, None)["decisions"]
+    decided, wrong = found["decided"], found["wrong"]
+    alone = figures.filter(has_text="Decided alone")
+    expect(alone.locator(".figure")).to_have_text(f"{100 * decided / 300:.1f} %")
+    expect(alone).to_contain_text(f"{wrong} of {decided} wrong")
+    expect(alone).to_contain_text(f"{300 - decided} handed over")
+    assert problems_of(tab) == []
 
 
 def test_another_label_and_what_follows(tab: Page, serving: Serving, labelled: Session) -> None:

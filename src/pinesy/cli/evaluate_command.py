@@ -1,7 +1,6 @@
 """The command ``pinesy evaluate``."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,7 +53,8 @@ Group = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="With --level or --decide: a column of groups to report one by one.",
+        help="With --level or --decide: a column of groups to report one by one; by default that "
+        "of pinesy calibrate --group.",
     ),
 ]
 
@@ -106,10 +106,11 @@ def evaluate(
     )
     if semantics:
         file_options = options.invertible_options(file_options)
-    calibrated = options.calibrated_rules(rules, file_options.transform, level) if level else None
+    calibrated = options.calibration_of(rules, file_options.transform, level) if level else None
     selective = options.selective_rules(rules, file_options.transform) if is_selective else None
-    if group:
-        file_options = replace(file_options, ids=[*(file_options.ids or ()), group])
+    column = options.group_column(calibrated)
+    group = group or column
+    file_options = options.with_group_columns(file_options, group, column)
     cascade = load_rules(rules)
     files = TrainingFiles(cascade, file_options, unused_inputs(cascade))
     samples = files.read(data)
@@ -123,11 +124,12 @@ def evaluate(
     evidence: Any = columns_of(samples, files.inputs) if is_induced else inputs
     report = pinesy.evaluate(cascade, evidence, samples.targets)
     say(report.text(WIDTH))
-    groups = None if group is None else [str(name) for name in samples.ids[group]]
+    groups = None if group is None else samples.ids[group]
     covered, decisions = None, None
     if calibrated is not None:
-        targets = _known_answers(samples.targets, calibrated)
-        covered = coverage(calibrated, inputs, targets, level or [], groups=groups)
+        fair = options.calibrated_for(calibrated, samples)
+        targets = _known_answers(samples.targets, fair)
+        covered = coverage(fair, inputs, targets, level or [], groups=groups)
     if selective is not None:
         targets = _known_answers(samples.targets, selective)
         decisions = selective_report(selective.decisions(inputs), targets, groups)

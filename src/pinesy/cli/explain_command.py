@@ -18,6 +18,7 @@ from pinesy.explanations.decision import only_output
 from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
 from pinesy.explanations.json_form import json_text
 from pinesy.explanations.smallest_change import Mode
+from pinesy.guarantees.consistent_sets import why_excluded
 from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of
 from pinesy.verdicts import Guarantee, verdict
@@ -101,7 +102,9 @@ def explain(
     the inputs that makes it win, in the units of the data: if glucose were below
     126 (now 140). --keep and --change say which inputs may change.
     --level, for calibrated rules, adds the guarantee, which values are excluded at
-    which levels, and which p-values exclude that of --why-not.
+    which levels, and which p-values exclude that of --why-not. Where all inputs
+    are calibrated together, a sentence says what an excluded value would need: that
+    of --why-not or --value, or the most possible one.
 
     [bold]Formats[/bold]
     text  the verdict; with --full plain English, down 4 rule sets; the first 5 of
@@ -167,8 +170,12 @@ def explain(
         if has_rival
         else None
     )
-    guarantee = None
+    guarantee, excluded = None, None
     if calibrated is not None and level is not None:
+        other_value = rival
+        if other_value is None and value is not None:
+            other_value = options.find_value(concluded, value)
+        excluded = why_excluded(calibrated, evidence, level, concluded, other_value)
         levels = explanation.text().partition("\n\n")[0].replace("\n", " ")
         sentence = f"{levels} {explanation.guarantee}"
         guarantee = Guarantee(level, explanation.sets[concluded], sentence)
@@ -183,10 +190,11 @@ def explain(
         else:
             content |= explanation.to_dict(limit=max_shown)
             content |= {"why_not": answer and answer.to_dict()}
+            content |= {"excluded": excluded and excluded.to_dict()}
         text = json_text(content, indent=1)
     else:
         is_full = full or everything or any(o is not None for o in (value, depth, limit))
-        parts = [verdict_block(decided)]
+        parts = [verdict_block(decided), *([excluded.sentence] if excluded else [])]
         if is_full:
             parts += (
                 [explanation.explanation.justification(depth=depth, limit=max_shown)]

@@ -19,7 +19,7 @@ from pinesy.cli import options
 from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
 from pinesy.engine.program import Program
 from pinesy.exact.exact_inference import MAX_CONFLICTS, ExactInference
-from pinesy.guarantees import SelectiveDecisions, SelectiveRules, consistent_sets
+from pinesy.guarantees import GroupedRules, SelectiveDecisions, SelectiveRules, consistent_sets
 from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
@@ -34,6 +34,8 @@ from pinesy.verdicts import Verdict, verdict
 
 #: Returns the verdicts on the outputs of a sample.
 VerdictsOf = Callable[[], list[Verdict]]
+#: Rules with a guarantee.
+Guaranteed = CalibratedRules | GroupedRules | SelectiveRules
 #: Samples that one table holds; more go into further tables, so that memory stays bounded.
 PAGE = 1000
 
@@ -138,6 +140,8 @@ def infer(
     "set" has the values that are not excluded at the level, the best value is the
     only one in it, and an outcome may be
       novel          no value of some input conforms at the level
+    A model of pinesy calibrate --group reads the group of each sample from the
+    same column; where it is blank, the set is the largest of all groups.
 
     With --decide, for a model of pinesy calibrate --error: an outcome is decided, or
       handed_over    the certainty is below that from which cases are decided;
@@ -169,13 +173,13 @@ def infer(
         file_options = options.invertible_options(file_options)
     calibrated = None
     if level is not None:
-        calibrated = options.calibrated_rules(rules, file_options.transform, [level])
+        calibrated = options.calibration_of(rules, file_options.transform, [level])
+        file_options = options.with_group_columns(file_options, options.group_column(calibrated))
     guaranteed = selective or calibrated
-    output_names = dict.fromkeys(outputs) if outputs else getattr(guaranteed, "outputs", None)
+    output_names = dict.fromkeys(outputs) if outputs else _guaranteed_outputs(guaranteed)
     program = cascade.compile(output_names)
     inputs = program.inputs if guaranteed is None else cascade.inputs
     results_of = [*cascade.inputs, *program.outputs] if is_consistent else program.outputs
-    predict_sets = _consistent_sets if is_consistent else CalibratedRules.predict_set
     numbers = count(1)
     last = _last_columns(meaning, guaranteed, exact)
 
@@ -202,7 +206,7 @@ def infer(
             decisions = selective.decisions(evidence)
             parts = [_decided_results(decisions, a) for a in outputs]
         elif calibrated is not None and level is not None:
-            sets = predict_sets(calibrated, evidence, level, results_of)
+            sets = _sets(calibrated, samples, level, results_of, is_consistent)
             parts = [_possibility_results(pi, {}, sets) for pi in sets.possibilities.values()]
         elif exact:
             exact_results = cascade.infer(
@@ -272,14 +276,28 @@ def _check_guarantees(
     )
 
 
-def _consistent_sets(
-    calibrated: CalibratedRules, evidence: FloatArray, level: float, attributes: Sequence[Attribute]
+def _guaranteed_outputs(guaranteed: Guaranteed | None) -> Iterable[str] | None:
+    """Return the outputs that were calibrated, or that are decided; None for the final ones."""
+    model = guaranteed.base if isinstance(guaranteed, GroupedRules) else guaranteed
+    return getattr(model, "outputs", None)
+
+
+def _sets(
+    calibrated: CalibratedRules | GroupedRules,
+    samples: Batch,
+    level: float,
+    attributes: Sequence[Attribute],
+    is_consistent: bool,
 ) -> PredictionSets:
-    return consistent_sets(calibrated, evidence, level, attributes=attributes)
+    """Return the sets of a level of a batch, by the calibrations of its groups if it has some."""
+    rules = options.calibrated_for(calibrated, samples)
+    if is_consistent:
+        return consistent_sets(rules, samples.evidence, level, attributes=attributes)
+    return rules.predict_set(samples.evidence, level, attributes)
 
 
 def _last_columns(
-    meaning: Semantics, guaranteed: CalibratedRules | SelectiveRules | None, exact: bool
+    meaning: Semantics, guaranteed: Guaranteed | None, exact: bool
 ) -> tuple[str, str]:
     """Return the titles of the last two columns of a table; the second may be empty."""
     if not meaning.is_compiled:

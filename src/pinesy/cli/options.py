@@ -280,15 +280,57 @@ def selective_rules(path: Path, transform: str) -> SelectiveRules:
     return replace(selective, transform=None)
 
 
+def calibration_of(
+    path: Path, transform: str, levels: list[float]
+) -> CalibratedRules | GroupedRules:
+    """Load calibrated rules, also of groups in a column of data files."""
+    model = load(path) if path.suffix == ".json" else None
+    model = model.model if isinstance(model, SelectiveRules) else model
+    if not isinstance(model, GroupedRules):
+        return _calibrated_on_files(model, path, transform, levels)
+    if model.column is None:
+        raise DataError(
+            f"{path}: was calibrated in Python for every group, so its groups have no column; use "
+            f"pinesy.load({path.name!r}).predict_set(evidence, level, groups=...), or calibrate "
+            "with pinesy calibrate --group COLUMN"
+        )
+    return replace(model, base=_calibrated_on_files(model.base, path, transform, levels))
+
+
 def calibrated_rules(path: Path, transform: str, levels: list[float]) -> CalibratedRules:
     """Load calibrated rules whose evidence is possibilities, as read from files."""
-    calibrated = load(path) if path.suffix == ".json" else None
-    calibrated = calibrated.model if isinstance(calibrated, SelectiveRules) else calibrated
+    calibrated = calibration_of(path, transform, levels)
     if isinstance(calibrated, GroupedRules):
         raise DataError(
-            f"{path}: was calibrated for every group, which commands do not take; use Python: "
-            f"pinesy.load({path.name!r}).predict_set(evidence, level, groups=...)"
+            f"{path}: was calibrated for every group, which this command does not take; use pinesy "
+            "infer --level or evaluate --level, or calibrate without --group"
         )
+    return calibrated
+
+
+def with_group_columns(options: Data, *columns: str | None) -> Data:
+    """Return options that read columns of groups too, as ids; None is no column."""
+    names = [name for name in columns if name is not None]
+    return replace(options, ids=[*dict.fromkeys([*(options.ids or ()), *names])] or None)
+
+
+def group_column(calibrated: object) -> str | None:
+    """Return the column with the groups of calibrated rules; None if they have none."""
+    return calibrated.column if isinstance(calibrated, GroupedRules) else None
+
+
+def calibrated_for(calibrated: CalibratedRules | GroupedRules, samples: Batch) -> CalibratedRules:
+    """Return calibrated rules for the groups of a batch."""
+    if isinstance(calibrated, CalibratedRules):
+        return calibrated
+    assert calibrated.column is not None
+    return calibrated.for_groups(samples.ids[calibrated.column], len(samples))
+
+
+def _calibrated_on_files(
+    calibrated: Any, path: Path, transform: str, levels: list[float]
+) -> CalibratedRules:
+    """Return calibrated rules for evidence read from files, or raise `DataError`."""
     if not isinstance(calibrated, CalibratedRules):
         raise DataError(
             f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "

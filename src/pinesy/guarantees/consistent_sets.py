@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pinesy._common.names import by_name, column_slices, name_of
 from pinesy._common.validation import FloatArray, check_sample
-from pinesy.calibration.calibrated_rules import CalibratedRules
+from pinesy.calibration.calibrated_rules import CalibratedInputs, CalibratedRules
 from pinesy.calibration.prediction_sets import PredictionSets
 from pinesy.calibration.score_counts import exceeds
 from pinesy.evidence.evidence_form import Evidence
@@ -164,6 +164,32 @@ def consistent_sets(
         rules,
         inputs | targets,
     )
+
+
+def why_excluded(
+    calibrated: CalibratedRules,
+    evidence: Evidence,
+    level: float,
+    attribute: Attribute,
+    value: Hashable | None = None,
+) -> ExclusionReason | None:
+    """Return why a value of one sample is excluded at a level.
+
+    None if it is not excluded, or if inputs were not calibrated together, so that they give no
+    reason. By default the value is the most possible of those that are excluded.
+    """
+    if not isinstance(calibrated, CalibratedInputs) or (
+        calibrated.transform.unit != "sample" and len(calibrated.rules.inputs) > 1
+    ):
+        return None
+    sets = consistent_sets(calibrated, evidence, level, attributes=[attribute])
+    excluded = ~sets.members(attribute)
+    if value is None and excluded.any() and not sets.is_empty:
+        degrees = sets.possibilities[attribute.name].degrees
+        value = attribute.domain[int(np.where(excluded, degrees, -1.0).argmax())]
+    if value is None or not excluded[attribute.position(value)]:
+        return None
+    return sets.why_excluded(attribute, value)
 
 
 def _known_answers(

@@ -97,6 +97,12 @@ class ExclusionReason:
         head = f"{name} is excluded at {level}: every tuple that has it needs"
         return "\n".join([head, *lines])
 
+    @property
+    def sentence(self) -> str:
+        """The reason as one sentence."""
+        head, *needs = self.text.splitlines()
+        return f"{head} {'; and '.join(need.strip() for need in needs)}." if needs else head
+
     def _need_text(self, need: NeededValues) -> str:
         others = [other for other in self.needs if other is not need]
         conditions = [

@@ -101,11 +101,13 @@ class GroupedRules:
     base : the calibration by all samples
     groups : by name, the calibration by the samples of each group
     overlapping : whether the groups are conditions that may overlap
+    column : the column of data files that has the groups, if commands are to read it; or None
     """
 
     base: CalibratedRules
     groups: Mapping[str, CalibratedRules]
     overlapping: bool
+    column: str | None = None
 
     def for_groups(self, groups: Groups, n: int) -> CalibratedRules:
         """Return the calibrated rules for a batch of `n` samples of some groups.
@@ -177,7 +179,8 @@ class GroupedRules:
     def to_dict(self) -> dict[str, Any]:
         """Return the groups as plain data for JSON, without the rules and the `base`."""
         groups = [[name, calibration_content(rules)] for name, rules in self.groups.items()]
-        return {"version": 1, "overlapping": self.overlapping, "groups": groups}
+        content = {"version": 1, "overlapping": self.overlapping, "groups": groups}
+        return content if self.column is None else content | {"column": self.column}
 
     @classmethod
     def from_dict(cls, base: CalibratedRules, content: Mapping[str, Any]) -> "GroupedRules":
@@ -190,7 +193,10 @@ class GroupedRules:
         }
         if not groups or {type(rules) for rules in groups.values()} != {type(base)}:
             raise DataError('"groups" is not of this calibration; the file was changed')
-        return cls(base, groups, bool(content["overlapping"]))
+        column = content.get("column")
+        if not isinstance(column, str | None):
+            raise DataError('"column" of "groups" must be the name of a column')
+        return cls(base, groups, bool(content["overlapping"]), column)
 
     def __repr__(self) -> str:
         return f"GroupedRules({listed(list(self.groups))}; {self.base!r})"

@@ -1,6 +1,7 @@
 """The Data view: how often the rules are right, coverage, suspicious labels, all rows."""
 
 import hashlib
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast, get_args
 
@@ -19,6 +20,7 @@ from pinesy.display.report_rows import evidence_text
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.explanations.labels import Wording
+from pinesy.guarantees import selective_report
 from pinesy.learning import Audit
 from pinesy.learning.audit import AuditedRules, Judged, unused_inputs
 from pinesy.samples import Batch, columns_of, read_samples, value_texts
@@ -225,6 +227,7 @@ def data_figures(session: Session, name: object) -> dict[str, Any]:
             "counts": answers.counts(),
             "curve": answers.selective_accuracy(POINTS) if answers.labels is not None else [],
             "coverage": _coverage(session, session.labelled(), outputs),
+            "decisions": _decisions(session, session.labelled()),
             "confusion": answers.confusion(Wording.of(None, session.work.rules.attributes)),
         }
 
@@ -255,6 +258,37 @@ def _coverage(session: Session, batch: Batch, names: tuple[str, ...]) -> dict[st
             if row.scope == "all"
         ],
     }
+
+
+def _decisions(session: Session, batch: Batch) -> dict[str, Any] | None:
+    """Return how many rows the model decides alone, and how many of these wrongly.
+
+    None if it has no threshold; without labels ``wrong`` is None; with ``missing``, why there are
+    no decisions.
+    """
+    selective = session.work.selective
+    if selective is None:
+        return None
+    columns = column_slices(session.work.rules.inputs)
+    inputs = {name: batch.evidence[:, part] for name, part in columns.items()}
+    try:
+        decisions = replace(selective, transform=None).decisions(inputs)
+        targets = {n: batch.targets[n] for n in selective.outputs if n in batch.targets}
+        content: dict[str, Any] = {
+            "promise": selective.promise,
+            "samples": len(decisions.decided),
+            "decided": int(decisions.decided.sum()),
+            "wrong": None,
+            "range": None,
+        }
+        has_labels = len(targets) == len(selective.outputs)
+        is_counted = selective.threshold.max_cost is None  # costs of answers are not known here
+        if is_counted and has_labels and not any(t.is_graded for t in targets.values()):
+            row = selective_report(decisions, targets).rows[0]
+            content |= {"wrong": row.wrong, "range": [row.low, row.high]}
+    except PinesyError as error:
+        return {"missing": str(error)}
+    return content
 
 
 def _observed_coverage(session: Session, batch: Batch) -> CoverageReport:

@@ -1,4 +1,4 @@
-// The Data view: four figures, two plots, and rows that open in Ask.
+// The Data view: figures, two plots, and rows that open in Ask.
 import { button, counted, fill, make } from "/shared/elements.js";
 import { bar, card, shortDegree } from "/shared/parts.js";
 import { chanceText, coveragePlot, percent, splitBar, surestPlot } from "../charts.js";
@@ -161,7 +161,7 @@ class DatasetView extends FreshView {
   }
 
   drawMetrics() {
-    const { counts, coverage } = this.figures;
+    const { counts, coverage, decisions } = this.figures;
     const { right, decided, samples, undecided, contradiction } = counts;
     const open = undecided + contradiction;
     const asked = this.coverage;
@@ -179,6 +179,7 @@ class DatasetView extends FreshView {
       asked
         ? metric(`Covered, asked for ${percentLevel(asked.level)}`, percent(asked.observed), [chanceText([asked.low, asked.high]), `${percent(asked.single)} get a single answer`])
         : metric("Covered", "–", [coverage.missing]),
+      decisions ? decidedAlone(decisions) : null,
       this.labelled
         ? metric("Suspicious labels", found ? counted(found.suspicious) : "…", ["labels that the rules contradict"], found?.suspicious ? press : null)
         : metric("Suspicious labels", "–", ["It takes rows with labels."]),
@@ -372,6 +373,18 @@ function metric(label, figure, notes, onPress = null) {
     make("span", { class: "note" }, notes.filter(Boolean).join("; ")),
   ];
   return onPress ? button(parts, onPress, { class: "card metric alert" }) : make("div", { class: "card metric" }, parts);
+}
+
+/** Return how many rows a model with a threshold decides alone, how many wrongly; the rest it hands over. */
+function decidedAlone({ samples, decided, wrong, range, missing, promise }) {
+  if (missing) return metric("Decided alone", "–", [missing]);
+  const figure = metric("Decided alone", percent(decided / samples), [
+    wrong === null ? `${counted(decided)} of ${counted(samples)} rows` : `${counted(wrong)} of ${counted(decided)} wrong`,
+    wrong === null || !decided ? "" : chanceText(range),
+    `${counted(samples - decided)} handed over`,
+  ]);
+  figure.title = promise;
+  return figure;
 }
 
 function sign(kind, mark, word) {
