@@ -19,7 +19,11 @@ from messages import raises_saying
 from pinesy import DataError, ShapeError
 from pinesy.exceptions import DomainError
 from pinesy.guarantees import cost_bound, decisions_needed, error_bound, threshold_of
-from pinesy.guarantees.decision_threshold import read_threshold
+from pinesy.guarantees.decision_threshold import (
+    DecisionThreshold,
+    TestedThreshold,
+    read_threshold,
+)
 from pinesy.guarantees.risk_bounds import cost_p_value, error_p_value
 
 ERROR, CONFIDENCE = 0.05, 0.9
@@ -249,3 +253,12 @@ def test_bad_samples_are_refused() -> None:
         threshold_of([1.0, np.nan], [0, 0])
     with raises_saying(DataError, "wrong[0] is 2.0", "at most 1"):
         threshold_of([1.0, 1.0], [2, 0])
+
+
+def test_enough_samples_that_fail_are_not_told_to_be_too_few() -> None:
+    tested = TestedThreshold(0.05, None, 1600, 0, 0.0, 1.0)
+    promise = DecisionThreshold(0.05, 0.95, tested, needed=476).promise
+    assert "1,600 samples were tested, which are often enough" in promise
+    assert "476" not in promise
+    promise = DecisionThreshold(0.05, 0.95, tested, needed=4000).promise
+    assert "about 4,000 calibration samples or more" in promise

@@ -147,6 +147,11 @@ class DecisionThreshold(TableReport):
                 f"{samples}; more of them would not help, because even the most certain have more "
                 "errors than promised: promise less, or improve the model."
             )
+        if self.needed <= self.tested.samples:
+            return (
+                f"{samples}, which are often enough, but here the most certain of them had too many "
+                "errors: promise less, or calibrate on more samples."
+            )
         return f"{samples}; about {self.needed:,} calibration samples or more would be needed."
 
     # --- forms -----------------------------------------------------------------------------------
