@@ -149,8 +149,8 @@ class DecisionThreshold(TableReport):
             )
         if self.needed <= self.tested.samples:
             return (
-                f"{samples}, which are often enough, but here the most certain of them had too many "
-                "errors: promise less, or calibrate on more samples."
+                f"{samples}, which are often enough, but here the most certain of them had too "
+                "many errors: promise less, or calibrate on more samples."
             )
         return f"{samples}; about {self.needed:,} calibration samples or more would be needed."
 
