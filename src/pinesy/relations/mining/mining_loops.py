@@ -15,6 +15,69 @@ _I, _V, _W = "int64", "int64[::1]", "int64[:, ::1]"
 _F, _G, _B = "float64[::1]", "float64[:, ::1]", "float64[:, :, ::1]"
 
 
+@inner
+def _mark_facts(x, rows, ends, first, last):
+    """Set where the facts of x about each entity begin and end."""
+    for fact in range(rows[x], rows[x + 1]):
+        if fact == rows[x] or ends[fact] != ends[fact - 1]:
+            first[ends[fact]] = fact
+        last[ends[fact]] = fact + 1
+
+
+@inner
+def _unmark_facts(x, rows, ends, first, last):
+    """Undo `_mark_facts`."""
+    for fact in range(rows[x], rows[x + 1]):
+        first[ends[fact]] = 0
+        last[ends[fact]] = 0
+
+
+@inner
+def _count_ends(x, start, stop, step, n, pointers, targets, count, touched):
+    """Count for each Y the Z of the edges ``start`` to ``stop`` of x with step(Z, Y).
+
+    Return how many entities Y were touched.
+    """
+    n_touched = 0
+    for edge in range(start, stop):
+        z = targets[edge]
+        if z == x:
+            continue
+        row = step * n + z
+        for next_edge in range(pointers[row], pointers[row + 1]):
+            y = targets[next_edge]
+            if y != z:
+                if count[y] == 0:
+                    touched[n_touched] = y
+                    n_touched += 1
+                count[y] += 1
+    return n_touched
+
+
+@inner
+def _reach_middle(x, start, stop, step, n, pointers, targets, origin, middle):
+    """Set for each W the Z of the edges of x with step(Z, W), or -2 for several; list these W.
+
+    Return how many there are.
+    """
+    n_middle = 0
+    for edge in range(start, stop):
+        z = targets[edge]
+        if z == x:
+            continue
+        row = step * n + z
+        for next_edge in range(pointers[row], pointers[row + 1]):
+            w = targets[next_edge]
+            if w != z and w != x:
+                if origin[w] == -1:
+                    middle[n_middle] = w
+                    n_middle += 1
+                    origin[w] = z
+                elif origin[w] != z:
+                    origin[w] = -2
+    return n_middle
+
+
 @compiled(f"void({_I}, {_I}, {_V}, {_V}, {_V}, {_V}, {_V}, int64[:, :, ::1], int64[:, :, :, ::1])")
 def count_pairs_of_steps(n, n_steps, pointers, targets, rows, ends, heads, bodies, hits):
     """Count chains ``a(X, Z) and b(Z, Y)`` by how many Z there are, alone and with each head.
@@ -29,28 +92,14 @@ def count_pairs_of_steps(n, n_steps, pointers, targets, rows, ends, heads, bodie
     first = np.zeros(n, np.int64)
     last = np.zeros(n, np.int64)
     for x in range(n):
-        for fact in range(rows[x], rows[x + 1]):
-            if fact == rows[x] or ends[fact] != ends[fact - 1]:
-                first[ends[fact]] = fact
-            last[ends[fact]] = fact + 1
+        _mark_facts(x, rows, ends, first, last)
         for a in range(n_steps):
             start = pointers[a * n + x]
             stop = pointers[a * n + x + 1]
             if start == stop:
                 continue
             for b in range(n_steps):
-                n_touched = 0
-                for edge in range(start, stop):
-                    z = targets[edge]
-                    if z == x:
-                        continue
-                    for next_edge in range(pointers[b * n + z], pointers[b * n + z + 1]):
-                        y = targets[next_edge]
-                        if y != z:
-                            if count[y] == 0:
-                                touched[n_touched] = y
-                                n_touched += 1
-                            count[y] += 1
+                n_touched = _count_ends(x, start, stop, b, n, pointers, targets, count, touched)
                 for index in range(n_touched):
                     y = touched[index]
                     level = min(count[y], levels) - 1
@@ -58,9 +107,7 @@ def count_pairs_of_steps(n, n_steps, pointers, targets, rows, ends, heads, bodie
                     bodies[a, b, level] += 1
                     for fact in range(first[y], last[y]):
                         hits[a, b, level, heads[fact]] += 1
-        for fact in range(rows[x], rows[x + 1]):
-            first[ends[fact]] = 0
-            last[ends[fact]] = 0
+        _unmark_facts(x, rows, ends, first, last)
 
 
 @compiled(f"void({_I}, {_I}, {_I}, {_V}, {_V}, {_V}, {_V}, {_V}, {_W}, int64[:, :, ::1])")
@@ -81,25 +128,9 @@ def count_triples_of_steps(a, n, n_steps, pointers, targets, rows, ends, heads, 
         stop = pointers[a * n + x + 1]
         if start == stop:
             continue
-        for fact in range(rows[x], rows[x + 1]):
-            if fact == rows[x] or ends[fact] != ends[fact - 1]:
-                first[ends[fact]] = fact
-            last[ends[fact]] = fact + 1
+        _mark_facts(x, rows, ends, first, last)
         for b in range(n_steps):
-            n_middle = 0
-            for edge in range(start, stop):
-                z = targets[edge]
-                if z == x:
-                    continue
-                for next_edge in range(pointers[b * n + z], pointers[b * n + z + 1]):
-                    w = targets[next_edge]
-                    if w != z and w != x:
-                        if origin[w] == -1:
-                            middle[n_middle] = w
-                            n_middle += 1
-                            origin[w] = z
-                        elif origin[w] != z:
-                            origin[w] = -2
+            n_middle = _reach_middle(x, start, stop, b, n, pointers, targets, origin, middle)
             for c in range(n_steps):
                 now += 1
                 for index in range(n_middle):
@@ -113,9 +144,7 @@ def count_triples_of_steps(a, n, n_steps, pointers, targets, rows, ends, heads, 
                                 hits[b, c, heads[fact]] += 1
             for index in range(n_middle):
                 origin[middle[index]] = -1
-        for fact in range(rows[x], rows[x + 1]):
-            first[ends[fact]] = 0
-            last[ends[fact]] = 0
+        _unmark_facts(x, rows, ends, first, last)
 
 
 @inner
@@ -173,34 +202,13 @@ def score_chains(
                         touched[n_touched] = y
                         n_touched += 1
             elif length == 2:
-                for edge in range(start, stop):
-                    z = targets[edge]
-                    if z == x:
-                        continue
-                    row = path[1] * n + z
-                    for next_edge in range(pointers[row], pointers[row + 1]):
-                        y = targets[next_edge]
-                        if y != z:
-                            if count[y] == 0:
-                                touched[n_touched] = y
-                                n_touched += 1
-                            count[y] += 1
+                n_touched = _count_ends(
+                    x, start, stop, path[1], n, pointers, targets, count, touched
+                )
             else:
-                n_middle = 0
-                for edge in range(start, stop):
-                    z = targets[edge]
-                    if z == x:
-                        continue
-                    row = path[1] * n + z
-                    for next_edge in range(pointers[row], pointers[row + 1]):
-                        w = targets[next_edge]
-                        if w != z and w != x:
-                            if origin[w] == -1:
-                                middle[n_middle] = w
-                                n_middle += 1
-                                origin[w] = z
-                            elif origin[w] != z:
-                                origin[w] = -2
+                n_middle = _reach_middle(
+                    x, start, stop, path[1], n, pointers, targets, origin, middle
+                )
                 for index in range(n_middle):
                     w = middle[index]
                     row = path[2] * n + w
