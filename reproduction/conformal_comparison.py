@@ -160,17 +160,22 @@ class Sets:
         }
 
 
-def reachable_sums(inputs: Bools) -> Bools:
-    """Return which sums some tuple of values of sets has; sets are an array (n, inputs, digits)."""
-    n, n_inputs, n_digits = inputs.shape
+def sum_weights(weights: npt.NDArray[Any]) -> FloatArray:
+    """Return the weight of each sum: its tuples' products of weights (n, inputs, digits)."""
+    n, n_inputs, n_digits = weights.shape
     sums = np.zeros((n, n_inputs * (n_digits - 1) + 1))
     sums[:, 0] = 1.0
     for index in range(n_inputs):
         shifted = np.zeros_like(sums)
         for digit in range(n_digits):
-            shifted[:, digit:] += sums[:, : sums.shape[1] - digit] * inputs[:, index, [digit]]
-        sums = np.minimum(shifted, 1.0)
-    return sums > 0.0
+            shifted[:, digit:] += sums[:, : sums.shape[1] - digit] * weights[:, index, [digit]]
+        sums = shifted
+    return sums
+
+
+def reachable_sums(inputs: Bools) -> Bools:
+    """Return which sums some tuple of values of sets has; sets are an array (n, inputs, digits)."""
+    return sum_weights(inputs) > 0.0
 
 
 def consistent_rows(inputs: Bools, sums: Bools) -> Bools:
@@ -187,14 +192,7 @@ def consistent_rows(inputs: Bools, sums: Bools) -> Bools:
 
 def sum_probabilities_of(p: FloatArray) -> FloatArray:
     """Return the probabilities of the sums of digits (n, inputs, digits), independent."""
-    n, n_inputs, n_digits = p.shape
-    sums = np.zeros((n, n_inputs * (n_digits - 1) + 1))
-    sums[:, 0] = 1.0
-    for index in range(n_inputs):
-        shifted = np.zeros_like(sums)
-        for digit in range(n_digits):
-            shifted[:, digit:] += sums[:, : sums.shape[1] - digit] * p[:, index, [digit]]
-        sums = shifted
+    sums = sum_weights(p)
     return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
 
