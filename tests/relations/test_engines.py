@@ -14,7 +14,7 @@ from relations.reference import Reference
 MANY = 2_000 if settings().max_examples >= 400 else settings().max_examples
 
 
-def compare(rules: RelationalRules, graph: Graph, known: KnownGraph) -> None:
+def assert_equal_to_reference(rules: RelationalRules, graph: Graph, known: KnownGraph) -> None:
     """Compare every atom of every relation."""
     reference = Reference(rules, graph)
     names = known.ranked.entities.names
@@ -54,7 +54,7 @@ def compare(rules: RelationalRules, graph: Graph, known: KnownGraph) -> None:
 @given(programs())
 def test_the_engines_equal_the_reference(program: tuple[RelationalRules, Graph]) -> None:
     rules, graph = program
-    compare(rules, graph, rules.infer(graph))
+    assert_equal_to_reference(rules, graph, rules.infer(graph))
 
 
 @settings(max_examples=MANY)
@@ -63,7 +63,7 @@ def test_by_certainty_equals_the_reference(program: tuple[RelationalRules, Graph
     rules, graph = program
     known = rules.infer(graph)
     known.engine = "certainty"
-    compare(rules, graph, known)
+    assert_equal_to_reference(rules, graph, known)
 
 
 @settings(max_examples=MANY)
