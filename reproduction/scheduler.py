@@ -16,7 +16,7 @@ from reproduction.environment import SYMBOLIC
 from reproduction.experiments import Experiment
 from reproduction.guarantees import guarantees
 from reproduction.pairings import do_pairings
-from reproduction.scales import PAPER, Scale
+from reproduction.scales import PAPER, Images, Scale
 from reproduction.store import BusyError, Store
 from reproduction.trained_networks import Networks
 
@@ -94,9 +94,7 @@ def reproduce(
             _check_choice(store, experiment, scale)
     if not missing:  # then no images are needed
         return Outcome(len(distinct))
-    images = scale.images()
-    if any(experiment.setting == "deepsoftlog-cnn" for experiment in missing):
-        images = images.with_perturbed(scale.n_perturbed)
+    images = _images_for(missing, scale)
     for experiment in missing:
         scale.check(experiment, images)  # better now than after hours
     with _threads(threads) as number:
@@ -152,7 +150,7 @@ def do_all_pairings(
     """
     work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
     Store(work_directory).check_writable()
-    images = scale.images()
+    images = _images_for(experiments, scale)
     with _threads(threads):
         return do_pairings(
             experiments,
@@ -164,6 +162,14 @@ def do_all_pairings(
             resamples=resamples,
             say=say,
         )
+
+
+def _images_for(experiments: Sequence[Experiment], scale: Scale) -> Images:
+    """Return the images of a scale, with perturbed ones where a training is chosen by them."""
+    images = scale.images()
+    if any(experiment.setting == "deepsoftlog-cnn" for experiment in experiments):
+        return images.with_perturbed(scale.n_perturbed)
+    return images
 
 
 def _check_choice(store: Store, experiment: Experiment, scale: Scale) -> None:

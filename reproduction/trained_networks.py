@@ -84,6 +84,24 @@ class Networks:
         """
         is_chosen = experiment.setting == "deepsoftlog-cnn"
         best = self._chosen(task.trained_on) if is_chosen else None
+        return self._see(best, experiment, task)
+
+    def see_training(self, experiment: Experiment, task: Task) -> tuple[Seen, float]:
+        """Return what the training of a run of DeepSoftLog's network makes of its images.
+
+        Besides, return its share of perturbed images that are read correctly, by which one of
+        several trainings is chosen.
+
+        Raises
+        ------
+        BusyError
+            Another process trains it, or is reading images with it.
+        """
+        candidate = self._candidate(experiment.run, task.trained_on)
+        return self._see(candidate, experiment, task), self._score(candidate.network)
+
+    def _see(self, best: Trained | None, experiment: Experiment, task: Task) -> Seen:
+        """Return what a network makes of the images of a task: a given one, or the experiment's."""
         training = best.training if best else training_of(experiment)
         if self._seen and self._seen.is_of(training, task.seen):
             return self._seen
@@ -160,15 +178,20 @@ class Networks:
         """Train the networks to choose from; where some are busy, first the others."""
         busy = None
         for seed in range(self.scale.trainings):
-            training = NetworkTraining(f"deepsoftlog-{seed}", DeepSoftLogCNN, 10, DEEPSOFTLOG, seed)
-            if seed not in self._candidates:
-                try:
-                    with self._alone(training.name):
-                        self._candidates[seed] = self._trained(training, images)
-                except BusyError as error:
-                    busy = error
+            try:
+                self._candidate(seed, images)
+            except BusyError as error:
+                busy = error
         if busy:
             raise busy
+
+    def _candidate(self, seed: int, images: Indices) -> Trained:
+        """Return one of DeepSoftLog's networks; train it if need be."""
+        if seed not in self._candidates:
+            training = NetworkTraining(f"deepsoftlog-{seed}", DeepSoftLogCNN, 10, DEEPSOFTLOG, seed)
+            with self._alone(training.name):
+                self._candidates[seed] = self._trained(training, images)
+        return self._candidates[seed]
 
     def _score(self, network: "nn.Module") -> float:
         """Return the share of perturbed images that a network reads correctly."""

@@ -102,3 +102,30 @@ def test_a_file_that_is_none_of_pairings_is_refused(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(DataError, match="not a file of pairings"):
             read_pairings(path)
+
+
+def test_trainings_are_judged_each_and_the_chosen_one_apart(images: Images, tmp_path: Path) -> None:
+    class Trainings(Reader):
+        """Two trainings: the second one reads all images, and better perturbed ones, too."""
+
+        def see_training(self, experiment: Experiment, task: Task) -> tuple[Any, float]:
+            reader = Reader(with_perturbed, 0) if experiment.run else self
+            return reader.see(experiment, task), 0.9 + 0.05 * experiment.run
+
+    with_perturbed = images.with_perturbed(TINY_QUICK.n_perturbed)
+    trainings: Any = Trainings(with_perturbed, len(images.test) // 10)
+    experiments = [
+        Experiment("addition", 2, "deepsoftlog-cnn", "antipignistic", run) for run in (0, 1)
+    ]
+    records = do_pairings(
+        *(experiments, trainings, with_perturbed, TINY_QUICK),
+        directory=tmp_path,
+        n=100,
+        resamples=2,
+    )
+    first, second = (record["right"] / record["samples"] for record in records)
+    assert first < second == 1.0
+    *_, mean, chosen = pairings_table(records).splitlines()
+    assert f"| {50 * (first + 1):.1f} |" in mean
+    assert "run 1 chosen" in chosen
+    assert "| 100.0 |" in chosen
