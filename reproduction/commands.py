@@ -484,6 +484,58 @@ def pairings(
     typer.echo(pairings_table(records))
 
 
+PUZZLES_HELP = """Sudokus of images that a run never used, many for each of its networks.
+
+A run has 100 puzzles for test. Here its network and rules are judged on 1,000
+puzzles of other images of MNIST, no image in two of them but in the incorrect
+copies of correct puzzles, and on all these images one by one. Networks are
+those of `sudoku`, trained if need be. Run again, it goes on where it was, and
+prints the table of all.
+
+[bold]Examples[/bold]
+  python -m reproduction puzzles --quick --size 4 --runs 1
+  python -m reproduction puzzles --size 4 --setting normal authors-code
+"""
+
+
+def puzzles(
+    size: Sizes = None,
+    setting: Settings = None,
+    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
+    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    correct: Annotated[int, typer.Option(min=1, help="Correct puzzles of each run.")] = 500,
+    supervision: Annotated[Supervision, typer.Option(help="What networks learn from.")] = "images",
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="By default one for each core.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+) -> None:
+    """Judge the runs that are not judged yet, and print the table of all."""
+    with _needed():
+        from reproduction.fresh_puzzles import fresh_puzzles_table
+        from reproduction.scheduler import do_all_fresh_puzzles
+    experiments = experiments_of(
+        "sudoku",
+        size or (4, 9),
+        settings=_settings("sudoku", setting or [Setting.NORMAL], supervision),
+        transforms=["antipignistic"],
+        runs=_runs(runs, run, quick),
+    )
+    records = do_all_fresh_puzzles(
+        experiments,
+        results,
+        puzzles=correct,
+        work=work,
+        scale=_scale(quick, epochs),
+        threads=threads,
+        say=typer.echo,
+    )
+    typer.echo(fresh_puzzles_table(records))
+
+
 RecordsPlace = Annotated[
     Path, typer.Option("--results", metavar="DIR", help="Where the records of experiments are.")
 ]
@@ -526,9 +578,8 @@ app.command(help=FILLINGS_HELP)(fillings)
 app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
 app.command(help=GRAPHS_HELP)(graphs)
 app.command(help=PATHS_HELP)(paths)
-
-
 app.command(cls=Several, help=PAIRINGS_HELP)(pairings)
+app.command(cls=Several, help=PUZZLES_HELP)(puzzles)
 app.command(help=REPORT_HELP)(report)
 
 

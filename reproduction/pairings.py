@@ -5,25 +5,23 @@ make as many as one likes; these share images, so that their number says nothing
 It is estimated by a bootstrap over images: images are drawn with replacement and paired as before.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from pinesy import transforms
-from pinesy._common.files import atomic_text, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.problems import addition_labels, addition_samples
 from pinesy.rulebase.cascade import Cascade
 from reproduction.bench import judge, solve
 from reproduction.environment import Stopwatch, environment
 from reproduction.experiments import Experiment
+from reproduction.run_lines import Record, do_missing_runs, grouped_runs, read_runs
 from reproduction.scales import Images, Scale
-from reproduction.store import is_finite, plain_json, refusing
 from reproduction.tasks import Indices, Part, Task, task_of
 
 if TYPE_CHECKING:  # it loads PyTorch, which reading records does without
@@ -71,7 +69,7 @@ def pairings_record(
     *,
     n: int = SAMPLES,
     resamples: int = RESAMPLES,
-) -> dict[str, Any]:
+) -> Record:
     """Return the record of one run: rules learned as in the experiment, judged on many pairings."""
     task = task_of(experiment, images, scale)
     score: dict[str, float] = {}
@@ -123,39 +121,31 @@ def do_pairings(
     n: int = SAMPLES,
     resamples: int = RESAMPLES,
     say: Callable[[str], object] = lambda _: None,
-) -> list[dict[str, Any]]:
+) -> list[Record]:
     """Do the runs that are not done yet, and return the records of all; a file for each size."""
-    records: list[dict[str, Any]] = []
-    for experiment in experiments:
-        path = directory / f"addition-{experiment.size}.jsonl"
-        there = read_pairings(path) if path.exists() else []
-        done = [r for r in there if all(r[key] == v for key, v in experiment.fields.items())]
-        if not done:
-            record = pairings_record(experiment, networks, images, scale, n=n, resamples=resamples)
-            done = [record]
-            directory.mkdir(parents=True, exist_ok=True)
-            with atomic_text(path) as stream:
-                stream.write("".join(json.dumps(line) + "\n" for line in [*there, record]))
-            say(f"{experiment}: {record['right']} of {record['samples']} pairings right")
-        records += done
-    return records
+
+    def make(experiment: Experiment) -> Record:
+        return pairings_record(experiment, networks, images, scale, n=n, resamples=resamples)
+
+    def tell(record: Record) -> None:
+        name = Experiment(*(record[name] for name in Experiment.__dataclass_fields__))
+        say(f"{name}: {record['right']} of {record['samples']} pairings right")
+
+    return do_missing_runs(experiments, directory, read_pairings, make, tell)
 
 
-def read_pairings(path: Path) -> list[dict[str, Any]]:
+def read_pairings(path: Path) -> list[Record]:
     """Return the records in a file, or raise `DataError`."""
-    with refusing(path, "not a file of pairings", "delete it"):
-        records = [plain_json(line) for line in read_text(path).splitlines()]
-        for record in records:
-            if record["format"] != FORMAT:
-                raise ValueError(f"its format is not {FORMAT}")
-            Experiment(*(record[name] for name in Experiment.__dataclass_fields__))
-            numbers = [record[name] for name in ("samples", "images", "right", "digit_accuracy")]
-            if not all(map(is_finite, [*numbers, record["bootstrap"]["deviation"]])):
-                raise TypeError("its figures are no numbers")
-    return records
+    names = "samples", "images", "right", "digit_accuracy"
+    return read_runs(
+        path,
+        "pairings",
+        FORMAT,
+        lambda record: [*(record[name] for name in names), record["bootstrap"]["deviation"]],
+    )
 
 
-def pairings_table(records: Sequence[dict[str, Any]]) -> str:
+def pairings_table(records: Sequence[Record]) -> str:
     """Return a table in Markdown: for each experiment the mean over its runs, with two errors.
 
     Runs have networks of their own and the same test images. So the deviation over the runs says
@@ -169,11 +159,7 @@ def pairings_table(records: Sequence[dict[str, Any]]) -> str:
         "| bootstrap over images | standard error | digits, % |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    groups: dict[tuple[int, str, str], list[dict[str, Any]]] = {}
-    for record in records:
-        key = record["size"], record["setting"], record["transform"]
-        groups.setdefault(key, []).append(record)
-    for (size, setting, transform), runs in sorted(groups.items()):
+    for (size, setting, transform), runs in grouped_runs(records).items():
         lines.append(_table_line(size, setting, transform, runs))
         if setting == "deepsoftlog-cnn":
             chosen = max(runs, key=lambda run: run["score"])
@@ -183,7 +169,7 @@ def pairings_table(records: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table_line(size: int, setting: str, transform: str, runs: Sequence[dict[str, Any]]) -> str:
+def _table_line(size: int, setting: str, transform: str, runs: Sequence[Record]) -> str:
     """Return a line of the table: the mean over runs, with its errors."""
     shares = [100.0 * run["right"] / run["samples"] for run in runs]
     deviation = stdev(shares) if len(shares) > 1 else 0.0

@@ -14,6 +14,7 @@ from pinesy.problems import cache_directory
 from reproduction.bench import Bench
 from reproduction.environment import SYMBOLIC
 from reproduction.experiments import Experiment
+from reproduction.fresh_puzzles import do_fresh_puzzles
 from reproduction.guarantees import guarantees
 from reproduction.pairings import do_pairings
 from reproduction.scales import PAPER, Images, Scale
@@ -160,6 +161,35 @@ def do_all_pairings(
             directory=scale.place(Path(results)) / "pairings",
             n=samples,
             resamples=resamples,
+            say=say,
+        )
+
+
+def do_all_fresh_puzzles(
+    experiments: Sequence[Experiment],
+    results: str | os.PathLike[str],
+    *,
+    puzzles: int,
+    work: str | os.PathLike[str] | None = None,
+    scale: Scale = PAPER,
+    threads: int | None = None,
+    say: Callable[[str], object] = lambda _: None,
+) -> list[dict[str, Any]]:
+    """Judge runs on puzzles of images that they never used; see `fresh_puzzles`.
+
+    Parameters are those of `reproduce`; the records are in a directory ``fresh-puzzles``.
+    """
+    work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
+    Store(work_directory).check_writable()
+    images = scale.images()
+    with _threads(threads):
+        return do_fresh_puzzles(
+            experiments,
+            Networks(work_directory, scale, images, say),
+            images,
+            scale,
+            directory=scale.place(Path(results)) / "fresh-puzzles",
+            n=puzzles,
             say=say,
         )
 
