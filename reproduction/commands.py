@@ -566,6 +566,24 @@ def report(
             )
 
 
+TABLES_HELP = """Write the tables of a page that follow from the records, between its marks.
+
+Such a table stands between <!-- records: NAME --> and <!-- end -->; NAME is
+labels, answers or low-data. The same records give the same bytes.
+
+[bold]Example[/bold]
+  python -m reproduction tables docs/experiments.md --results docs/results/records
+"""
+
+
+def tables(page: Path, results: RecordsPlace = Path("results")) -> None:
+    """Write the tables of a page anew."""
+    from reproduction.question_tables import write_tables
+
+    changed = write_tables(page, results)
+    typer.echo(f"{page}: {'written anew' if changed else 'nothing new'}")
+
+
 def _screen(stream: TextIO) -> Screen:
     return Screen(file=stream, width=None if stream.isatty() else WIDTH)
 
@@ -581,6 +599,7 @@ app.command(help=PATHS_HELP)(paths)
 app.command(cls=Several, help=PAIRINGS_HELP)(pairings)
 app.command(cls=Several, help=PUZZLES_HELP)(puzzles)
 app.command(help=REPORT_HELP)(report)
+app.command(help=TABLES_HELP)(tables)
 
 
 def main() -> None:

@@ -2,16 +2,17 @@
 
 import re
 from collections import defaultdict
-from math import sqrt
 from pathlib import Path
 from statistics import mean, pstdev
 
 import pytest
 
+from pinesy.exceptions import DataError
 from reproduction.groups import RunGroup, grouped
 from reproduction.guarantee_tables import draw
 from reproduction.guarantees import LEVELS, read_guarantees
-from reproduction.published import published_beside
+from reproduction.pairings import read_pairings
+from reproduction.question_tables import images_cell, question_tables, with_tables
 from reproduction.records import read_records
 
 ROOT = Path(__file__).parents[2]
@@ -35,29 +36,33 @@ def sums_of_100() -> dict[str, RunGroup]:
     return {g.setting: g for g in groups if (g.problem, g.size) == ("addition", 100)}
 
 
-@pytest.mark.parametrize("setting", ["normal", "answers", "answers-deepsoftlog-cnn"])
-def test_sums_have_their_standard_errors(sums_of_100: dict[str, RunGroup], setting: str) -> None:
-    group = sums_of_100[setting]
-    assert f"{group.accuracy.mean:.1f} ± {group.standard_error:.1f}" in EXPERIMENTS
-    assert f"{len(group.runs)} runs of {group.test_samples // len(group.runs)} sums" in EXPERIMENTS
-
-
 def test_what_sums_rest_on(sums_of_100: dict[str, RunGroup]) -> None:
     digits = sums_of_100["normal"].figure("digit_accuracy")
     assert digits is not None
     assert f"{digits.mean:.2f} %" in EXPERIMENTS
 
 
-@pytest.mark.parametrize("method", ["Pi-NeSy-2", "DeepSoftLog"])
-def test_published_sums_have_their_standard_errors(method: str) -> None:
-    (result,) = [
-        r for r in published_beside("addition", "normal") if (r.size, r.method) == (100, method)
-    ]
-    assert result.accuracy is not None
-    assert result.accuracy.deviation is not None
-    assert result.runs is not None
-    error = result.accuracy.deviation / sqrt(result.runs)
-    assert f"{result.accuracy.mean:.1f} ± {error:.1f}" in EXPERIMENTS
+def test_tables_are_those_of_the_records() -> None:
+    """`python -m reproduction tables` writes them."""
+    text = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    tables = question_tables(RECORDS)
+    assert all(f"<!-- records: {name} -->" in text for name in tables)
+    assert with_tables(text, tables, "experiments.md") == text
+
+
+def test_a_table_that_no_records_make_is_refused() -> None:
+    page = "<!-- records: many -->\nold\n<!-- end -->"
+    with pytest.raises(DataError, match=r"many.*few"):
+        with_tables(page, {"few": ""}, "page.md")
+    assert "| new |" in with_tables(page, {"many": "| new |\n"}, "page.md")
+
+
+def test_errors_of_images_are_those_of_the_bootstrap() -> None:
+    """The formula of the tables, against the bootstrap over images of `pairings`."""
+    records = read_pairings(RECORDS / "pairings" / "addition-100.jsonl")
+    deviations = [100 * r["bootstrap"]["deviation"] for r in records if r["setting"] == "normal"]
+    formula = images_cell(grouped(read_records(RECORDS)), "addition", 100)
+    assert float(formula.split()[1]) == pytest.approx(mean(deviations), rel=0.1)
 
 
 def test_coverage(guarantees_at_95: dict[int, Figures]) -> None:

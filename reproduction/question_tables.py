@@ -1,0 +1,152 @@
+"""The tables of docs/experiments.md that follow from the records: one for each question.
+
+Figures of ours are means over runs, ± the standard error of the mean (the deviation over runs,
+``ddof=1``, divided by the root of their number), and in brackets the number of runs; published ones
+likewise, where a deviation is published. The runs of Addition share their 10,000 test images:
+these errors are for comparisons on the same images, and the last line of a table says which error
+the choice of the images adds.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from math import sqrt
+from pathlib import Path
+from statistics import stdev
+from typing import Final
+
+from pinesy._common.files import atomic_text, read_text
+from pinesy.exceptions import DataError
+from reproduction.experiments import PROBLEMS
+from reproduction.groups import RunGroup, grouped
+from reproduction.published import Result, published_results
+from reproduction.records import read_records
+
+#: The columns: problems and sizes.
+COLUMNS: Final = [(problem, size) for problem, sizes in PROBLEMS.items() for size in sizes]
+TITLES: Final = [
+    *(f"{'Addition' * (size == 1)}-{size}" for size in PROBLEMS["addition"]),
+    *(f"{'Sudoku ' * (size == 4)}{size}x{size}" for size in PROBLEMS["sudoku"]),
+]
+TEST_IMAGES: Final = 10_000
+NOTHING: Final = "–"
+MARK: Final = re.compile(r"(<!-- records: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+Cell = Callable[[str, int], str]
+
+
+def question_tables(directory: Path) -> dict[str, str]:
+    """Return the tables in Markdown, by the name of their question."""
+    groups = [g for g in grouped(read_records(directory)) if not g.scale]
+    ours, theirs = partial(our_cell, groups), published_cell
+    labels: list[tuple[str, Cell]] = [
+        ("the paper, antipignistic", partial(theirs, "normal", "Pi-NeSy-1")),
+        ("the paper, minimum specificity", partial(theirs, "normal", "Pi-NeSy-2")),
+        ("**pinesy**, same network and recipe", partial(ours, "normal")),
+        ("**pinesy**, the recipe of the authors' code", partial(ours, "authors-code")),
+        ("**pinesy**, same network, a better recipe", partial(ours, "better-eye")),
+    ]
+    others = "DeepProofLog DeepSoftLog A-NeSI DeepStochLog NeuPSL NeurASP DeepProbLog Embed2Sym LTN"
+    answers: list[tuple[str, Cell]] = [
+        *((name, partial(theirs, "normal", name)) for name in others.split()),
+        ("**pinesy**, DeepSoftLog's network", partial(ours, "answers-deepsoftlog-cnn")),
+        ("**pinesy**, the paper's network", partial(ours, "answers")),
+    ]
+    few: list[tuple[str, Cell]] = [
+        ("the paper, antipignistic", partial(theirs, "low-data", "Pi-NeSy-1")),
+        ("the paper, minimum specificity", partial(theirs, "low-data", "Pi-NeSy-2")),
+        ("**pinesy**, same network and recipe", partial(ours, "low-data")),
+    ]
+    images = partial(images_cell, groups)
+    return {
+        "labels": table([*labels, ("error of the choice of test images", images)]),
+        "answers": table([*answers, ("error of the choice of test images", images)]),
+        "low-data": table(few),
+    }
+
+
+def table(rows: Iterable[tuple[str, Cell]]) -> str:
+    """Return a table in Markdown, a column for each problem and size."""
+    lines = ["| | " + " | ".join(TITLES) + " |", "|---" * (len(TITLES) + 1) + "|"]
+    for title, cell in rows:
+        cells = [cell(*column) for column in COLUMNS]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def our_cell(groups: Sequence[RunGroup], setting: str, problem: str, size: int) -> str:
+    """Return the mean over our runs, its standard error and the number of runs."""
+    key = problem, size, setting, "antipignistic"
+    runs = [g for g in groups if (g.problem, g.size, g.setting, g.transform) == key]
+    if not runs:
+        return NOTHING
+    shares = runs[0].runs["accuracy"].tolist()
+    error = stdev(shares) / sqrt(len(shares)) if len(shares) > 1 else None
+    return _cell(runs[0].accuracy.mean, error, len(shares))
+
+
+def published_cell(setting: str, method: str, problem: str, size: int) -> str:
+    """Return a published mean, its standard error and the number of runs, as far as known."""
+    key = problem, size, setting, method
+    results = [r for r in published_results() if _key(r) == key]
+    if not results:
+        return NOTHING
+    accuracy, n_runs = results[0].accuracy, results[0].runs
+    if accuracy is None:
+        return results[0].printed
+    has_error = accuracy.deviation is not None and n_runs is not None
+    error = accuracy.deviation / sqrt(n_runs) if has_error else None  # type: ignore[operator, arg-type]
+    return _cell(accuracy.mean, error, n_runs)
+
+
+def _key(result: Result) -> tuple[str, int, str, str]:
+    return result.problem, result.size, result.setting, result.method
+
+
+def images_cell(groups: Sequence[RunGroup], problem: str, size: int) -> str:
+    """Return the error that the choice of the test images leaves in a sum of `2 size` digits.
+
+    A sum is right if all its digits are: ``p = (1 - e)^2k``. The share ``e`` of images that are
+    read wrong has the error ``sqrt(e (1 - e) / n)``, and ``p`` that times its derivative.
+    """
+    key = problem, size, "normal", "antipignistic"
+    runs = [g for g in groups if (g.problem, g.size, g.setting, g.transform) == key]
+    digits = runs[0].figure("digit_accuracy") if runs and problem == "addition" else None
+    if digits is None:
+        return NOTHING
+    e, n = 1.0 - digits.mean / 100.0, 2 * size
+    error = n * (1.0 - e) ** (n - 1) * sqrt(e * (1.0 - e) / TEST_IMAGES)
+    return f"± {_number(100.0 * error)}"
+
+
+def _cell(mean: float, error: float | None, n_runs: int | None) -> str:
+    parts = [f"{mean:.1f}", *([] if error is None else [f"± {_number(error)}"])]
+    return " ".join([*parts, *([] if n_runs is None else [f"({n_runs})"])])
+
+
+def _number(error: float) -> str:
+    """Return an error with one decimal, small ones with two."""
+    return f"{error:.1f}" if error >= 0.095 else f"{error:.2f}"
+
+
+def write_tables(page: Path, directory: Path) -> bool:
+    """Write the tables into a page, between its marks; return whether it changed."""
+    text = read_text(page)
+    new_text = with_tables(text, question_tables(directory), str(page))
+    if new_text == text:
+        return False
+    with atomic_text(page) as stream:
+        stream.write(new_text)
+    return True
+
+
+def with_tables(text: str, tables: dict[str, str], name: str) -> str:
+    """Return a page with its tables written anew."""
+
+    def tabled(match: re.Match[str]) -> str:
+        start, question, end = match.groups()
+        if question not in tables:
+            raise DataError(f"{name}: no table {question!r}; there are {', '.join(tables)}")
+        return f"{start}{tables[question]}{end}"
+
+    return MARK.sub(tabled, text)
