@@ -29,7 +29,7 @@ class Answer(ctypes.Structure):
 class CLibrary:
     """The functions of rules, compiled with all warnings as errors."""
 
-    def __init__(self, rules: Cascade | RuleSet, name: str = "rules") -> None:
+    def __init__(self, rules: Cascade | RuleSet, name: str = "rules", level: str = "-O2") -> None:
         self.name = name
         self.program = (rules if isinstance(rules, Cascade) else Cascade(rules)).compile()
         files = to_c(rules, name)
@@ -38,7 +38,7 @@ class CLibrary:
             (path / "rules.h").write_text(files.header)
             (path / "rules.c").write_text('#include "rules.h"\n')  # the header compiles alone
             (path / "source.c").write_text(files.source)
-            options = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+            options = ["-std=c99", level, "-Wall", "-Wextra", "-Werror", "-pedantic"]
             made = ["-shared", "-fPIC", "-o", "rules.so", "rules.c", "source.c"]
             assert COMPILER is not None
             subprocess.run([COMPILER, *options, *made], cwd=folder, check=True)

@@ -1,6 +1,8 @@
 """A C compiler gives the bits of `infer` from the files of `to_c`."""
 
 import ctypes
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from emitters.c_library import CLibrary, needs_compiler
+from emitters.c_library import COMPILER, CLibrary, needs_compiler
 from emitters.raw_samples import EXAMPLES, SCRIPTS, raw_inputs, script_rules
 from pinesy import Attribute, Cascade, CascadeError, DomainError, If, RuleSet, parse, to_c
 from pinesy.problems import addition, sudoku
@@ -27,8 +29,8 @@ def test_degrees_have_the_same_bits(case: BatchCase) -> None:
     library.check(out, case.cascade.infer(case.evidence))
 
 
-def check_values(cascade: Cascade) -> None:
-    library = CLibrary(cascade)
+def check_values(cascade: Cascade, level: str = "-O2") -> None:
+    library = CLibrary(cascade, level=level)
     numbers, evidence = raw_inputs(cascade, 70)
     count, out = library.infer("values", np.stack([*numbers.values()], axis=1))
     assert count == 70
@@ -42,7 +44,21 @@ def test_examples_from_values(path: Path) -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_rules_of_example_scripts(name: str) -> None:
-    check_values(script_rules(name))
+    check_values(script_rules(name), "-O1")  # compiles large ones in a third of the time
+
+
+def test_the_example_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "sql-and-c.md").read_text()
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+    (program,) = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
+    Path("main.c").write_text(program)
+    assert COMPILER is not None
+    options = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    subprocess.run([COMPILER, *options, "-o", "main", "main.c", "price.c"], check=True)
+    assert subprocess.check_output(["./main"], text=True) == "none\n"
 
 
 @pytest.mark.parametrize("blur", [0.1, 1 / 3, 1e-300, 1e300])
