@@ -354,7 +354,7 @@ def compared(case: Case, n_slow: int) -> list[Line]:
         rows = n_slow if name in SLOW else n
         note = f"{rows / seconds:,.0f} rows a second"
         if name not in (f"Python, threads: {cores}", f"DuckDB, threads: {cores}") or cores == 1:
-            note += f", {rows / processor[name]:,.0f} by processor time"
+            note += f", {rows / max(processor[name], 1e-6):,.0f} by processor time"
         lines.append(Line(SECTION, f"{case.name}: {name}", seconds, rows, note=note))
     skipped = [Line(SECTION, f"{case.name}: {name}", note="not installed") for name in missing]
     return lines + skipped
