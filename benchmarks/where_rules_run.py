@@ -121,7 +121,8 @@ def loan(n: int) -> Case:
         codes = rng.integers(len(a.domain), size=n).astype(float) if a.scale is None else None
         numbers[a.name] = np.where(is_blank, np.nan, drawn[a.name] if codes is None else codes)
         values = numbers[a.name] if codes is None else np.array(a.domain)[codes.astype(int)]
-        columns[a.name] = np.where(is_blank, None, values.astype(object))
+        columns[a.name] = values.astype(object)
+        columns[a.name][is_blank] = None
     evidence = {k: numbers[k] if k in drawn else c for k, c in columns.items()}
     n_rules = sum(map(len, rules.rule_sets))
     return Case(f"loan, {n_rules} rules", rules, columns, evidence, numbers, "values")
@@ -176,7 +177,7 @@ def command_line(case: Case, folder: Path) -> Engine:
         writer = csv.writer(file)
         writer.writerow(case.columns)
         writer.writerows(zip(*(c.tolist() for c in case.columns.values()), strict=True))
-    command = [sys.executable, "-m", "pinesy", "infer", rules, data, "-o", out]
+    command = [sys.executable, "-m", "pinesy", "infer", str(rules), str(data), "-o", str(out)]
     environment = os.environ | {"PINESY_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
     def read(_: Any) -> Answers:
