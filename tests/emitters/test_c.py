@@ -115,7 +115,7 @@ def test_names_that_the_file_uses_itself(name: str) -> None:
 
 def test_rules_that_have_no_file() -> None:
     with pytest.raises(CascadeError, match=r"ground\(graph, atom\)"):
-        to_c(parse("relation p(x, x) if p(X, Y) then q(Y, X)"))  # type: ignore[arg-type]
+        to_c(parse("relation p(x, x) if p(X, Y) then q(Y, X)"))
     b = Attribute("b", ["x\x00", "y"])
     with pytest.raises(DomainError, match="NUL"):
         to_c(RuleSet([If(Attribute("a", [0, 1]).isin({0})).then(b.isin({"y"}))]))

@@ -215,7 +215,7 @@ def test_rules_that_have_no_column() -> None:
     with pytest.raises(CascadeError):
         to_sql("no rules", "duckdb")  # type: ignore[arg-type]
     with pytest.raises(CascadeError, match=r"ground\(graph, atom\)"):
-        to_sql(parse("relation p(x, x) if p(X, Y) then q(Y, X)"), "duckdb")  # type: ignore[arg-type]
+        to_sql(parse("relation p(x, x) if p(X, Y) then q(Y, X)"), "duckdb")
     wide = Attribute("wide", range(3000))
     with pytest.raises(DomainError, match="2,000"):
         to_sql(RuleSet([If(upper.isin({0})).then(wide.isin({v})) for v in range(3)]), "sqlite")
