@@ -33,6 +33,7 @@ SECTIONS = {
     "calibration": ["calibration_speed", "monitoring_speed"],
     "induction": ["induction_speed"],
     "onnx": ["onnx_speed"],
+    "where rules run": ["where_rules_run"],
     "relations": ["relation_speed"],
     "first answer": ["first_answer"],
 }

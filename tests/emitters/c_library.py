@@ -29,26 +29,28 @@ class Answer(ctypes.Structure):
 class CLibrary:
     """The functions of rules, compiled with all warnings as errors."""
 
-    def __init__(self, rules: Cascade | RuleSet) -> None:
+    def __init__(self, rules: Cascade | RuleSet, name: str = "rules", level: str = "-O2") -> None:
+        self.name = name
         self.program = (rules if isinstance(rules, Cascade) else Cascade(rules)).compile()
-        files = to_c(rules)
+        files = to_c(rules, name)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder)
             (path / "rules.h").write_text(files.header)
             (path / "rules.c").write_text('#include "rules.h"\n')  # the header compiles alone
             (path / "source.c").write_text(files.source)
-            options = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+            options = ["-std=c99", level, "-Wall", "-Wextra", "-Werror", "-pedantic"]
             made = ["-shared", "-fPIC", "-o", "rules.so", "rules.c", "source.c"]
             assert COMPILER is not None
             subprocess.run([COMPILER, *options, *made], cwd=folder, check=True)
             self.library = ctypes.CDLL(str(path / "rules.so"))
-        self.library.rules_answer.restype = Answer
+        self.answer = getattr(self.library, f"{name}_answer")
+        self.answer.restype = Answer
 
     def infer(self, kind: str, inputs: np.ndarray[Any, Any]) -> tuple[int, np.ndarray[Any, Any]]:
         """Return what a function returns, and the results (samples, results)."""
         rows = np.ascontiguousarray(inputs, dtype=np.float64)
         out = np.full((len(rows), sum(len(a.domain) + 1 for a in self.program.outputs)), -7.0)
-        function = getattr(self.library, f"rules_infer_{kind}")
+        function = getattr(self.library, f"{self.name}_infer_{kind}")
         function.restype = ctypes.c_size_t
         pointers = (a.ctypes.data_as(ctypes.c_void_p) for a in (rows, out))
         x, y = pointers
@@ -58,9 +60,7 @@ class CLibrary:
         pointer = ctypes.c_void_p
         size = out.strides[0]
         base = out.ctypes.data
-        return [
-            self.library.rules_answer(pointer(base + i * size), output) for i in range(len(out))
-        ]
+        return [self.answer(pointer(base + i * size), output) for i in range(len(out))]
 
     def check(self, out: np.ndarray[Any, Any], inference: Any) -> None:
         """Assert that results are those of `infer`, bit for bit."""

@@ -1,5 +1,9 @@
 """Raw values for the inputs of rules, and names that careless emitters would trip over."""
 
+import runpy
+from contextlib import redirect_stdout
+from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +17,27 @@ EXAMPLES = [
     for path in sorted((Path(__file__).parents[2] / "examples").glob("*.rules"))
     if "\nrelation " not in path.read_text()
 ]
+#: Examples that train networks or induce rules: of Addition-1, a score card, rules of one line.
+TRAINING = {"audit_addition", "audit_table", "digit_page", "drift_alarm", "own_network"}
+#: The other scripts of examples, with the name of their rules.
+SCRIPTS = {
+    path.stem: "same_digit" if path.stem == "same_digit" else "rules"
+    for path in sorted(EXAMPLES[0].parent.glob("*.py"))
+    if path.stem not in TRAINING
+}
 HOSTILE = [
     'a"; DROP TABLE t; --', "select", "a'b", "x\\", "`tick`", "日本", " ", "ok", "k0", "layer_0",
     "/* c */", "%s", "a\nb", "?", "t.x", "--", "v3",
 ]  # fmt: skip
+
+
+@cache
+def script_rules(name: str) -> Cascade:
+    """Return the rules of a script of the examples."""
+    with redirect_stdout(StringIO()):
+        names = runpy.run_path(str(EXAMPLES[0].parent / f"{name}.py"))
+    rules = names[SCRIPTS[name]]
+    return rules if isinstance(rules, Cascade) else Cascade(rules)
 
 
 def raw_columns(cascade: Cascade, n: int, seed: int) -> dict[str, Any]:

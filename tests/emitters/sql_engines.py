@@ -9,7 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 
+from pinesy import Possibility
 from pinesy.emitters.sql_dialects import DIALECTS
+from pinesy.induction import ScoreCard
 
 Rows = list[dict[str, Any]]
 #: Engines that are there in every run of the tests; the others in `make engines`.
@@ -103,6 +105,34 @@ def pi_columns(attribute: Any, pi: Any) -> dict[str, list[Any]]:
         f"{name} contradiction": pi.contradiction.tolist(),
         **{f"{name}={text}": column for text, column in degrees},
     }
+
+
+def check_columns(found: dict[str, list[Any]], expected: dict[str, list[Any]]) -> None:
+    """Assert that columns are equal, and that no zero is negative: `infer` returns none."""
+    assert found == expected
+    numbers = [v for column in found.values() for v in column if isinstance(v, float)]
+    assert not np.signbit(np.array(numbers)).any()
+
+
+def card_columns(seed: int, n: int) -> dict[str, list[Any]]:
+    """Return random values of the inputs of `random_card`, with blanks and levels never seen."""
+    rng = np.random.default_rng(seed)
+    return {
+        "age": rng.choice([10.0, 30.0, 49.9, 70.0, np.nan, np.inf], n).tolist(),
+        "city": rng.choice(np.array(["Bonn", "Oslo", "Rome", "Kiel", None]), n).tolist(),
+        "dose": rng.choice(np.array([0, 1, 2, 3, 9, None]), n).tolist(),
+    }
+
+
+def check_card(card: ScoreCard, columns: dict[str, list[Any]], found: dict[str, list[Any]]) -> None:
+    """Assert that columns are what a card gives; the best value is the class of `predict`."""
+    read = {
+        a.name: np.array(columns[a.name], dtype=object) for a in card.inputs if a.name in columns
+    }
+    scores = card.score(read or {card.inputs[0].name: np.array(columns["age"])})
+    expected = pi_columns(card.output, Possibility(card.output, scores.possibility))
+    expected[card.output.name] = [card.output.domain[i] for i in scores.best]
+    assert found == expected
 
 
 def as_columns(rows: Rows) -> dict[str, list[Any]]:

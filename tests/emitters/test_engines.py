@@ -12,9 +12,19 @@ import numpy as np
 import pytest
 
 from emitters.raw_samples import EXAMPLES, HOSTILE, raw_columns
-from emitters.sql_engines import Rows, as_columns, pi_columns, run_query
+from emitters.sql_engines import (
+    Rows,
+    as_columns,
+    card_columns,
+    check_card,
+    check_columns,
+    pi_columns,
+    run_query,
+)
+from induction.random_cards import random_card
 from pinesy import Attribute, If, RuleSet, parse, to_sql
 from pinesy.emitters.sql_dialects import DIALECTS
+from pinesy.induction import CardCascade
 
 pytestmark = [
     pytest.mark.engines,
@@ -94,7 +104,7 @@ def test_examples(engine: tuple[str, Run], path: Path) -> None:
     expected: dict[str, Any] = {}
     for name, pi in cascade.infer(inputs).items():
         expected |= pi_columns(cascade.attributes[name], pi)
-    assert found == expected
+    check_columns(found, expected)
 
 
 def test_numbers_and_texts(engine: tuple[str, Run]) -> None:
@@ -121,3 +131,32 @@ def test_blur_blanks_and_refused_rows(engine: tuple[str, Run]) -> None:
     pi = rules.infer({k: np.array(v[:-1], dtype=object) for k, v in columns.items()})
     assert {k: c[:-1] for k, c in found.items()} == pi_columns(b, pi)
     assert found['b" outcome'][-1] == "refused"
+
+
+def test_score_cards(engine: tuple[str, Run]) -> None:
+    dialect, run = engine
+    for seed in (1, 2):
+        card, columns = random_card(seed, 3, n_kept=seed), card_columns(seed, 30)
+        rows = run(to_sql(CardCascade(card), dialect), "samples", columns)
+        check_card(card, columns, as_columns(rows))
+
+
+def test_hostile_names_are_only_names(engine: tuple[str, Run]) -> None:
+    dialect, run = engine
+    for name in (n for n in HOSTILE if n.isprintable() and "`" not in n):
+        a, b = Attribute(name, HOSTILE), Attribute(f"{name}!", HOSTILE)
+        rules = RuleSet([If(a.isin({text})).then(b.isin({text}), 0.0, 0.25) for text in HOSTILE])
+        found = as_columns(run(to_sql(rules, dialect, "t x"), "t x", {name: HOSTILE}))
+        assert found == pi_columns(b, rules.infer({name: np.array(HOSTILE, dtype=object)}))
+
+
+def test_degrees_and_refused_rows(engine: tuple[str, Run]) -> None:
+    dialect, run = engine
+    a, b = Attribute("a", ["x", "y"]), Attribute("b", [0, 1])
+    rules = RuleSet([If(a.isin({"x"})).then(b.isin({0}), 0.1)])
+    wrong = [None, 1.5, -0.5, float("nan"), float("inf"), float("-inf")]
+    columns = {"a=x": [1.0, 0.3, *wrong], "a=y": [-0.0, 1.0, *[1.0] * len(wrong)]}
+    found = run(to_sql(rules, dialect, inputs_as="degrees"), "samples", columns)
+    assert [row["b outcome"] for row in found[2:]] == ["refused"] * len(wrong)
+    pi = rules.infer({"a": np.array([[1.0, 0.0], [0.3, 1.0]])})
+    check_columns(as_columns(found[:2]), pi_columns(b, pi))

@@ -5,16 +5,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from emitters.raw_samples import EXAMPLES, HOSTILE, raw_columns
-from emitters.sql_engines import EMBEDDED, Rows, as_columns, pi_columns, run_query, run_sqlite
+from emitters.raw_samples import EXAMPLES, HOSTILE, SCRIPTS, raw_columns, script_rules
+from emitters.sql_engines import (
+    EMBEDDED,
+    Rows,
+    as_columns,
+    check_columns,
+    pi_columns,
+    run_query,
+    run_sqlite,
+)
 from pinesy import Attribute, Cascade, CascadeError, DomainError, If, RuleSet, parse, to_sql
 from pinesy.emitters.sql_dialects import DIALECTS
 from pinesy.emitters.sql_inputs import degree_columns
 from pinesy.problems import addition, sudoku
-from strategies import BatchCase, batches
+from strategies import BatchCase, batches, cascades
 
 pytest.importorskip("duckdb")
 engines = pytest.mark.parametrize("dialect", EMBEDDED)
@@ -35,7 +43,7 @@ def check_values(cascade: Cascade, dialect: str, columns: dict[str, Any]) -> Non
     expected: dict[str, Any] = {}
     for name, pi in cascade.infer(inputs).items():
         expected |= pi_columns(cascade.attributes[name], pi)
-    assert found == expected
+    check_columns(found, expected)
 
 
 @engines
@@ -51,7 +59,15 @@ def test_degrees_have_the_same_bits(dialect: str, case: BatchCase) -> None:
     expected: dict[str, Any] = {}
     for name, pi in case.cascade.infer(case.evidence).items():
         expected |= pi_columns(case.cascade.attributes[name], pi)
-    assert found == expected
+    check_columns(found, expected)
+
+
+@engines
+@settings(max_examples=15)
+@given(cascade=cascades(), seed=st.integers(0, 10**6))
+def test_values_of_random_cascades(dialect: str, cascade: Cascade, seed: int) -> None:
+    assume(all({type(v) for v in a.domain} in ({int}, {str}) for a in cascade.inputs))
+    check_values(cascade, dialect, raw_columns(cascade, 12, seed))
 
 
 @engines
@@ -59,6 +75,13 @@ def test_degrees_have_the_same_bits(dialect: str, case: BatchCase) -> None:
 def test_examples_from_raw_columns(dialect: str, path: Path) -> None:
     cascade = parse(path.read_text())
     check_values(cascade, dialect, raw_columns(cascade, 40, 1))
+
+
+@engines
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_rules_of_example_scripts(dialect: str, name: str) -> None:
+    cascade = script_rules(name)
+    check_values(cascade, dialect, raw_columns(cascade, 8, 1))
 
 
 @engines
@@ -111,6 +134,10 @@ def test_hostile_names_are_only_names(dialect: str, name: str) -> None:
     assert found == pi_columns(b, rules.infer({name: np.array(a.domain, dtype=object)}))
 
 
+#: A sample of `test_refused_rows`.
+SURE = {"a": np.array(["x"], dtype=object), "n": np.array([0.0])}
+
+
 @engines
 def test_refused_rows(dialect: str) -> None:
     rules = parse(
@@ -121,10 +148,12 @@ def test_refused_rows(dialect: str) -> None:
     found = run_query(dialect, to_sql(rules, dialect), "samples", values)
     assert [row["b outcome"] for row in found] == ["decided", "refused", "no_rule"]
     assert {value for key, value in found[1].items() if key != "b outcome"} == {None}
-    degrees: dict[str, Any] = {"a=x": [1.0, 0.5, 1.0, None], "a=y": [0.0, 0.5, 1.5, 1.0]}
-    degrees |= {"n=<1": [1.0] * 4, "n=>=1": [0.0, 0.0, 1.0, 1.0]}
+    wrong = [None, 1.5, -0.5, float("nan"), float("inf"), float("-inf")]
+    degrees: dict[str, Any] = {"a=x": [1.0, 0.5, *wrong], "a=y": [-0.0, 0.5, *[1.0] * len(wrong)]}
+    degrees |= {"n=<1": [1.0] * 8, "n=>=1": [0.0] * 8}
     found = run_query(dialect, to_sql(rules, dialect, inputs_as="degrees"), "samples", degrees)
-    assert [row["b outcome"] for row in found] == ["decided", *["refused"] * 3]
+    assert [row["b outcome"] for row in found] == ["decided", *["refused"] * 7]
+    check_columns(as_columns(found[:1]), pi_columns(rules["b"].output, rules.infer(SURE)["b"]))
 
 
 def test_sqlite_refuses_texts_for_numbers_and_columns_that_are_missing() -> None:
@@ -171,9 +200,13 @@ def test_rules_that_have_no_column() -> None:
         with pytest.raises(DomainError, match=cure):
             to_sql(rules, "duckdb")
         assert "a=1" in to_sql(rules, "duckdb", inputs_as="degrees")
-    a = Attribute("a", ["x\x00", "y"])
-    with pytest.raises(DomainError, match="NUL"):
-        to_sql(RuleSet([If(a.isin({"y"})).then(b.isin({0}))]), "sqlite")
+    for text in ("x\x00", "x\ud800"):
+        a = Attribute("a", [text, "y"])
+        for dialect in DIALECTS:
+            with pytest.raises(DomainError, match="rename"):
+                to_sql(RuleSet([If(a.isin({"y"})).then(b.isin({0}))]), dialect)
+    with pytest.raises(DomainError, match="rename"):
+        to_sql(bad(), "duckdb", "\udfff")
     upper, lower = Attribute("A", [0, 1]), Attribute("a", [0, 1])
     rules = RuleSet([If(upper.isin({0}), lower.isin({0})).then(b.isin({0}))])
     with pytest.raises(DomainError, match="rename one"):
@@ -181,6 +214,8 @@ def test_rules_that_have_no_column() -> None:
     assert '"A"' in to_sql(rules, "postgresql")
     with pytest.raises(CascadeError):
         to_sql("no rules", "duckdb")  # type: ignore[arg-type]
+    with pytest.raises(CascadeError, match=r"ground\(graph, atom\)"):
+        to_sql(parse("relation p(x, x) if p(X, Y) then q(Y, X)"), "duckdb")
     wide = Attribute("wide", range(3000))
     with pytest.raises(DomainError, match="2,000"):
         to_sql(RuleSet([If(upper.isin({0})).then(wide.isin({v})) for v in range(3)]), "sqlite")

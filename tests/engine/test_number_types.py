@@ -74,6 +74,19 @@ def test_every_size_of_a_block(dtype: str, n: int) -> None:
         assert program(evidence).degrees("y_2")[[0, n // 2, n - 1]].tolist() == exact.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float64", *SMALL])
+def test_every_number_of_columns(dtype: str) -> None:
+    for size in (1, 7, 8, 9, 15, 16, 17, 20, 31, 33):
+        a, b = Attribute("a", range(size)), Attribute("b", range(size))
+        copies = RuleSet([Iff(a.isin({v})).then(b.isin({v})) for v in range(size)])
+        x = np.random.default_rng(size).random((37, size))
+        x[:, -1] = 1.0
+        x[:, : size - 1][:, -1:] = -0.0
+        found = Cascade(copies).compile(dtype=dtype)(x).degrees("b")
+        assert found.tolist() == round_degrees(x, np.dtype(dtype)).tolist()
+        assert not np.signbit(found.astype(np.float64)).any()
+
+
 def test_parameters_are_rounded_alike() -> None:
     a, b = Attribute("a", [0, 1]), Attribute("b", [0, 1])
     rules = RuleSet([Iff(a.isin({0})).then(b.isin({0}), s=0.3, r=0.7)])

@@ -1,4 +1,4 @@
-"""One row, one answer: page, ONNX, studio, files and explanations predict what `predict` does."""
+"""One row, one answer: page, ONNX, SQL, studio, files and explanations give that of `predict`."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,10 @@ from playwright.sync_api import Page
 pytest.importorskip("starlette")
 pytest.importorskip("onnx")
 
+from emitters.sql_engines import EMBEDDED, as_columns, run_query
 from exchange.onnx_runs import run
-from pinesy import explain, load, save, to_onnx
+from pinesy import Possibility, explain, load, save, to_onnx, to_sql
+from pinesy.emitters.sql_inputs import degree_columns
 from pinesy.estimators import RuleClassifier
 from pinesy.evidence.evidence_form import evidence_rows
 from pinesy.exceptions import DataWarning
@@ -102,6 +104,19 @@ def test_onnx(model: RuleClassifier, rows: pandas.DataFrame) -> None:
     }
     found = run(to_onnx(model), inputs)
     check(model, rows, found["class"], found["probability"])
+
+
+@pytest.mark.parametrize("dialect", EMBEDDED)
+def test_sql(dialect: str, model: RuleClassifier, rows: pandas.DataFrame) -> None:
+    columns = {name: rows[name].astype(object).where(rows[name].notna(), None) for name in rows}
+    found = as_columns(run_query(dialect, to_sql(model, dialect), "samples", columns))
+    output = model.card_.output
+    assert found[output.name] == model.predict(rows).tolist()
+    scores = model.get_rules().score(evidence_of(rows))  # type: ignore[attr-defined]
+    degrees = np.array([found[name] for name in degree_columns(output)]).T
+    assert np.allclose(degrees, scores.possibility, rtol=0.0, atol=1e-12)
+    expected = Possibility(output, scores.possibility).outcome
+    assert found[f"{output.name} outcome"] == expected.tolist()
 
 
 def test_studio(model: RuleClassifier, rows: pandas.DataFrame, tmp_path: Path) -> None:

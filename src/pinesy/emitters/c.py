@@ -104,7 +104,8 @@ def _declarations(program: Program, name: str) -> str:
         "RESULTS": sum(len(a.domain) + 1 for a in program.outputs),
     }
     enum = ", ".join(f"{upper}_{key} = {size}" for key, size in sizes.items())
-    return _DECLARATIONS.replace("NAME", name).replace("UPPER", upper).replace("ENUM", enum)
+    texts = {"NAME": name, "UPPER": upper, "ENUM": enum}  # at once: a name may have these words
+    return re.sub("NAME|UPPER|ENUM", lambda match: texts[match[0]], _DECLARATIONS)
 
 
 _DECLARATIONS = """\

@@ -47,7 +47,7 @@ class Dialect:
 
     def identifier(self, name: str) -> str:
         """Return a name of a table or column, quoted."""
-        if not name or "\x00" in name:
+        if not name or not is_sql_text(name):
             raise DomainError(f"{cut_repr(name)} cannot name a column; rename it")
         if self.max_name and len(name.encode()) > self.max_name:
             raise DomainError(
@@ -58,8 +58,11 @@ class Dialect:
 
     def text(self, text: str) -> str:
         """Return a text in quotation marks."""
-        if "\x00" in text:
-            raise DomainError(f"SQL has no text with the character NUL; rename {cut_repr(text)}")
+        if not is_sql_text(text):
+            raise DomainError(
+                f"SQL has no text with the character NUL or half a surrogate pair; rename "
+                f"{cut_repr(text)}"
+            )
         if self.name == "spark":
             return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
         quoted = "'" + text.replace("'", "''") + "'"
@@ -99,6 +102,11 @@ class Dialect:
         """Return a column as float64, where NaN is NULL."""
         number = f"CAST({column} AS {self.double})"
         return f"nullif({number}, CAST('NaN' AS {self.double}))" if self.has_nan else number
+
+
+def is_sql_text(text: str) -> bool:
+    """Return whether engines take a text: UTF-8 without the character NUL."""
+    return "\x00" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def balanced(texts: Sequence[str], sign: str) -> str:

@@ -92,13 +92,13 @@ def execute_instruction(work, target, n_samples, op, args, begin, end):
 @_inner
 def transpose_samples(x, first, n_samples, work, base):
     """Copy samples ``first ..`` of `x`, transposed, into the rows of `work` from `base` on."""
-    side = tile_size(x)
-    even, wide = n_samples - n_samples % side, x.shape[1] - x.shape[1] % side
+    side, last = tile_size(x), x.shape[1] - tile_size(x)
+    even = n_samples - n_samples % side if last >= 0 else 0
     for i in range(0, even, side):
-        for c in range(0, wide, side):
-            transpose_tile(x, first + i, c, work, base + c, i)
-    for i in range(n_samples):
-        for c in range(wide if i < even else 0, x.shape[1]):
+        for c in range(0, x.shape[1], side):  # the last tile may overlap the one before
+            transpose_tile(x, first + i, min(c, last), work, base + min(c, last), i)
+    for i in range(even, n_samples):
+        for c in range(x.shape[1]):
             work[base + c, i] = x[first + i, c] + work[ZERO, 0]  # -0.0 becomes 0.0
 
 

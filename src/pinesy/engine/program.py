@@ -35,11 +35,11 @@ from pinesy.rules.possibility import Possibility
 from pinesy.rules.propositions import Proposition
 from pinesy.rules.syntax.writer import show_value
 
-#: A row of scratch: the samples of a block. The scratch of most programs fits in the L2 cache, and
-#: the rows of a rule set in the L1 cache.
-ROW_BYTES = 512
-#: Padding of a row: a stride of 512 bytes would map all rows to the same cache lines.
-PAD_BYTES = 64
+#: Rows of scratch, the samples of a block: long ones where the scratch of a program then fits in
+#: the L2 cache beside its inputs, else short ones.
+LONG_ROW_BYTES, SHORT_ROW_BYTES, SCRATCH_BYTES = 1024, 512, 512 * 1024
+#: A cache line. Rows have one more: strides of 512 bytes would map them to the same lines.
+LINE_BYTES = 64
 #: Bytes of input rows that are copied together at a time.
 CHUNK_BYTES = 2 * 1024 * 1024
 #: Instructions times samples below which a second thread costs more than it saves.
@@ -306,17 +306,19 @@ def run(code: Code, rows: Rows) -> npt.NDArray[Any]:
 def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     """Fill `out` with the outputs of a batch, by chunks of blocks on several threads."""
     size = code.dtype.itemsize
-    width = max(1, min(ROW_BYTES // size, rows.n))
+    is_small = code.n_slots * LONG_ROW_BYTES <= SCRATCH_BYTES
+    row_bytes = LONG_ROW_BYTES if is_small else SHORT_ROW_BYTES
+    width = max(1, min(row_bytes // size, rows.n))
     chunk = max(1, CHUNK_BYTES // (size * width * max(1, code.n_inputs))) * width
     starts = range(0, rows.n, chunk)
     kernels, columns = _kernels(code), rows.columns
     if columns is not None and columns[0].dtype != code.dtype:
         columns = None
-    shape = (code.n_slots + kernels.extra_rows, (ROW_BYTES + PAD_BYTES) // size)
+    shape = (code.n_slots + kernels.extra_rows, (row_bytes + LINE_BYTES) // size)
 
     def work(queue: Iterator[int]) -> int:
         """Run chunks until one has an invalid row; return that row, or -1."""
-        scratch = np.empty(shape, code.dtype)
+        scratch = _aligned_empty(shape, code.dtype)
         for start in queue:
             stop = min(start + chunk, rows.n)
             if columns is not None:
@@ -334,6 +336,14 @@ def _run_blocks(code: Code, rows: Rows, out: npt.NDArray[Any]) -> None:
     bad_rows = [row for row in run_on_threads(work, starts, threads) if row >= 0]
     if bad_rows:
         raise_invalid_row(rows, min(bad_rows), code.dtype)
+
+
+def _aligned_empty(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return an empty array that begins a cache line: vectors across two lines load twice."""
+    size = shape[0] * shape[1] * dtype.itemsize
+    memory = np.empty(size + LINE_BYTES, np.uint8)
+    first = -memory.ctypes.data % LINE_BYTES
+    return memory[first : first + size].view(dtype).reshape(shape)
 
 
 def _kernels(code: Code) -> Any:

@@ -513,4 +513,6 @@ def as_cascade(rules: Cascade | RuleSet | HasRules) -> Cascade:
         return as_cascade(rules.get_rules())
     has_rules = isinstance(getattr(rules, "rules", None), Cascade | RuleSet)
     hint = f"; this {type(rules).__name__} has them as .rules" if has_rules else ""
+    if hasattr(rules, "ground"):
+        hint = "; rules with variables become a Cascade for one atom: rules.ground(graph, atom)"
     raise CascadeError(f"rules are a RuleSet or a Cascade; got {rules!r:.60}{hint}")
