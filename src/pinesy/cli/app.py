@@ -83,6 +83,8 @@ SETTINGS: dict[str, Any] = {
     "rich_markup_mode": "rich",
     "pretty_exceptions_enable": False,
 }
+
+
 class PinesyCommands(CommandGroup):
     """The commands of pinesy; the module of each is imported when it is called."""
 

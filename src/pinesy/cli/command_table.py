@@ -60,7 +60,7 @@ class UnloadedCommand(TyperCommand):
             from pinesy.cli.options import with_single_options
 
             module = import_module(f"pinesy.cli.{self.name}_command")
-        command = vars(module)["imports" if self.name == "import" else self.name]
+        command = getattr(module, "imports" if self.name == "import" else str(self.name))
         if not isinstance(command, typer.Typer):
             program = typer.Typer(rich_markup_mode="rich", add_completion=False)
             program.command(self.name)(with_single_options(command))

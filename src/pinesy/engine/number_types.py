@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy._common.caching import kernels_pay, load_kernels
-from pinesy._common.validation import FloatArray
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import Code
 from pinesy.evidence.rows import Rows, hstack_rows
 from pinesy.exceptions import DegreeError, DomainError
@@ -115,8 +115,9 @@ def _round_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any
     """Return rows in a dtype; those with invalid degrees become 0."""
     degrees = np.ascontiguousarray(rows, dtype=np.float64)
     if not kernels_pay(KERNELS, degrees.size * ROUNDING_TIME):
-        is_degree = (degrees >= 0.0) & (degrees <= 1.0)
-        return round_degrees(np.where(is_degree.all(axis=1)[:, None], degrees, 0.0), dtype)
+        is_degree: BoolArray = (degrees >= 0.0) & (degrees <= 1.0)
+        is_valid = np.logical_and.reduce(is_degree, axis=1, keepdims=True)
+        return round_degrees(np.where(is_valid, degrees, 0.0), dtype)
     rounded = np.empty(rows.shape, dtype)
     load_kernels(KERNELS).kernels_of(dtype).round_rows(degrees, rounded)
     return rounded

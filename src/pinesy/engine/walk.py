@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pinesy._common.validation import BoolArray
 from pinesy.engine.circuit import MAX, MIN, ONE, STORE
 from pinesy.engine.code import Code
 
@@ -52,10 +53,10 @@ def walk(code: Code, x: npt.NDArray[Any], out: npt.NDArray[Any]) -> int:
     return -1
 
 
-def _are_valid(code: Code, inputs: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _are_valid(code: Code, inputs: npt.NDArray[Any]) -> BoolArray:
     """Return which samples have degrees in [0, 1] only, normalised where they must be."""
     one = code.constants[ONE]
-    is_valid = ((inputs >= 0) & (inputs <= one)).all(axis=0)
+    is_valid: BoolArray = ((inputs >= 0) & (inputs <= one)).all(axis=0)
     for a in np.flatnonzero(code.min_heights > 0).tolist():
         heights = inputs[code.bounds[a] : code.bounds[a + 1]].max(axis=0)
         is_valid &= heights >= one
