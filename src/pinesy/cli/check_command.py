@@ -58,7 +58,7 @@ def check(
       pinesy check examples/weather.rules
       pinesy check examples/weather.rules examples/weather_train.jsonl --costs
     """
-    cascade = options.cascade_of(rules)
+    cascade = options.read_cascade(rules)
     if data is None:
         report = cascade.check()
     else:

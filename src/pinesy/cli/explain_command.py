@@ -143,7 +143,7 @@ def explain(
         (everything and limit, "--limit", "--all shows all; leave one of them out"),
     )
     options.check_output_file(output, None, [rules, data])
-    cascade = options.cascade_of(rules)
+    cascade = options.read_cascade(rules)
     concluded = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
     proposition = (
         concluded if value is None else concluded.isin({options.find_value(concluded, value)})

@@ -167,7 +167,7 @@ def infer(
     default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
     file_format = options.format_of(form, output, SUFFIXES, default)
     options.check_output_file(output, None, [rules, data])
-    cascade = options.cascade_of(rules)
+    cascade = options.read_cascade(rules)
     meaning = as_semantics(semantics)
     _check_guarantees(is_selective, is_consistent, level, outputs, meaning, exact)
     selective = _selective_rules(rules, file_options.transform) if is_selective else None

@@ -252,7 +252,7 @@ def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def cascade_of(path: Path) -> Cascade:
+def read_cascade(path: Path) -> Cascade:
     """Return the rules in a file, as `pinesy.model.storage.load_rules` does.
 
     Most ``.rules`` files have rules alone: then nothing of learning and calibration is imported.

@@ -66,7 +66,7 @@ def show(
       pinesy show sum.rules --partition --matrix --set total
       pinesy show sum.rules --matrix --numbers
     """
-    cascade = options.cascade_of(rules)
+    cascade = options.read_cascade(rules)
     sets = cascade.rule_sets if name is None else (cascade[name],)
     printer = RuleBasePrinter(Screen(), everything)
     card = card_of(cascade)

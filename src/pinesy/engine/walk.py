@@ -55,9 +55,9 @@ def walk(code: Code, x: npt.NDArray[Any], out: npt.NDArray[Any]) -> int:
 
 def _are_valid(code: Code, inputs: npt.NDArray[Any]) -> BoolArray:
     """Return which samples have degrees in [0, 1] only, normalised where they must be."""
-    one = code.constants[ONE]
-    is_valid: BoolArray = ((inputs >= 0) & (inputs <= one)).all(axis=0)
+    top = code.constants[ONE]
+    is_valid: BoolArray = ((inputs >= 0) & (inputs <= top)).all(axis=0)
     for a in np.flatnonzero(code.min_heights > 0).tolist():
         heights = inputs[code.bounds[a] : code.bounds[a + 1]].max(axis=0)
-        is_valid &= heights >= one
+        is_valid &= heights >= top
     return is_valid
