@@ -36,11 +36,12 @@ def page() -> str:
     """Return the text of the page."""
     group: Any = get_command(app)
     panels: dict[str, list[str]] = {}
-    for name, command in group.commands.items():
+    for name, unloaded in group.commands.items():
+        command = unloaded.loaded
         commands = {name: command}
         if hasattr(command, "commands"):
             commands = {f"{name} {inner}": c for inner, c in command.commands.items()}
-        panel = getattr(command, "rich_help_panel", None) or "Commands"
+        panel = unloaded.rich_help_panel
         panels.setdefault(panel, []).extend(map(_section, commands, commands.values()))
     parts = [f"## {panel}\n\n" + "\n".join(sections) for panel, sections in panels.items()]
     return "\n".join([INTRODUCTION, *parts])

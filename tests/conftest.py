@@ -12,7 +12,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from browser import chromium, tab  # noqa: F401  # fixtures, for all tests
-from pinesy._common import console
+from pinesy._common import caching, console
 
 # The collection of tests makes millions of objects that stay; to look through them for what can be
 # freed, again and again, took a third of its time, and half a second in each test that asks for it.
@@ -27,6 +27,8 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 # A fresh or busy machine takes long to load compiled loops, and would say so in the middle of what
 # tests read. The tests of notices set it for themselves.
 console.NOTICE_AFTER = 600.0
+# Tests run the kernels at once; tests/engine/test_walk.py compares what runs without them.
+caching.LOADING_TIME = 0
 
 # No test is about time: on a busy machine an example may take long. Together they take minutes;
 # ``pytest -m hypothesis --hypothesis-profile=long`` takes its time.

@@ -5,8 +5,8 @@ It installs packages into fresh environments and takes long, so it is no part of
 * ``lowest``: the lowest versions that pyproject.toml allows, and the core tests;
 * ``wheel``, ``sdist``: each into an empty environment, without extras: the first example of the
   README, the command, and the tests that need neither extras nor a clone;
-* ``python3.12``, ``python3.13``: as ``wheel``, if there is such an interpreter; if not, whether pip
-  finds packages for it.
+* ``python3.12``, ``python3.13``, ``python3.14``: as ``wheel``, if there is such an interpreter; if
+  not, whether pip finds wheels for it, of pinesy alone (else it fails) and with each extra.
 
 ``python tests/supply.py wheel lowest`` does some of them only.
 """
@@ -55,7 +55,7 @@ NEEDS = re.compile(
 )
 #: Old versions warn about new ones of others: that is not what is tried here.
 SETTINGS = "[pytest]\naddopts = --import-mode=importlib -q\npythonpath = tests\n"
-PYTHONS = ("python3.12", "python3.13")
+PYTHONS = ("python3.12", "python3.13", "python3.14")
 
 
 def done(*command: object, cwd: Path, check: bool = True) -> bool:
@@ -116,8 +116,7 @@ def try_lowest(work: Path) -> None:
 def lowest_versions() -> Iterator[str]:
     """Yield pins of the lowest versions for users, and of the tools' versions that are tried."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    users = [name for group in re.findall(r"\w+", extras["all"][0])[1:] for name in extras[group]]
+    users = [name for names in users_extras().values() for name in names]
     for requirement in [*project["dependencies"], *users]:
         name, lowest = re.match(r"([\w-]+)>=([\w.]+)", requirement).groups()  # type: ignore[union-attr]
         pin = tried(name) if name == "torch" else f"{name}=={lowest}"  # others weigh gigabytes
@@ -125,6 +124,13 @@ def lowest_versions() -> Iterator[str]:
         if name == "distributed":
             yield pin.replace(name, "dask")
     yield from map(tried, (*TOOLS, *MORE_TOOLS))
+
+
+def users_extras() -> dict[str, list[str]]:
+    """Return the requirements of each extra for users, those in ``all``."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    return {name: extras[name] for name in re.findall(r"\w+", extras["all"][0])[1:]}
 
 
 def tried(name: str) -> str:
@@ -159,11 +165,27 @@ def try_python(work: Path, python: str) -> None:
     if found is not None and done(found, "--version", cwd=work, check=False):
         try_alone(work, "wheel", found)
         return
-    print(f"{python}: not found; are there packages for it?", flush=True)  # noqa: T201
+    print(f"{python}: not found; are there wheels for it?", flush=True)  # noqa: T201
+    wheel, version = built(work, "wheel"), python.removeprefix("python")
+    if not resolves(work, version, wheel):
+        raise SystemExit(f"{python}: there are no wheels of what pinesy needs")
+    extras = {extra: resolves(work, version, f"{wheel}[{extra}]") for extra in users_extras()}
+    for has_wheels in (True, False):
+        names = [extra for extra in extras if extras[extra] is has_wheels]
+        if names:
+            verb = "has" if has_wheels else "lacks"
+            print(f"{python}: {verb} wheels of the extras", *names, flush=True)  # noqa: T201
+
+
+def resolves(work: Path, version: str, package: object) -> bool:
+    """Return whether pip finds wheels of a package, and of all it needs, for a version of Python.
+
+    Nothing is installed, and no interpreter of that version is needed.
+    """
     options = ["--dry-run", "-qq", "--ignore-installed", "--only-binary=:all:"]
-    version = ["--python-version", python.removeprefix("python"), "--target", work / "unused"]
-    given = ["--constraint", CONSTRAINTS, built(work, "wheel")]
-    done(sys.executable, "-m", "pip", "install", *options, *version, *given, cwd=work)
+    target = ["--python-version", version, "--target", work / "unused"]
+    pip = [sys.executable, "-m", "pip", "install", *options, *target]
+    return done(*pip, "--constraint", CONSTRAINTS, package, cwd=work, check=False)
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

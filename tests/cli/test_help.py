@@ -11,16 +11,19 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from pinesy.cli.app import GROUPS, app
+from pinesy.cli.app import app
+from pinesy.cli.command_table import COMMANDS as SUMMARIES
 
 ROOT = Path(__file__).parents[2]
 #: It listens until it is stopped; tests/studio runs it.
 LISTENS = {"studio"}
+COMMAND_FILES = (ROOT / "src/pinesy/cli").glob("*_command.py")
 
 
 def leaf_commands() -> Iterator[tuple[str, Any]]:
     group: Any = get_command(app)
-    for name, command in group.commands.items():
+    for name, unloaded in group.commands.items():
+        command = unloaded.loaded
         inner = getattr(command, "commands", None)
         yield from [(f"{name} {n}", c) for n, c in inner.items()] if inner else [(name, command)]
 
@@ -49,7 +52,17 @@ def test_the_first_example_of_each_command_runs(
 
 def test_commands_are_in_groups(pinesy: Callable[..., Any]) -> None:
     shown = pinesy("--help").stdout
-    assert [panel for panel in GROUPS if panel in shown] == list(GROUPS)
+    assert [panel for panel in SUMMARIES if panel in shown] == list(SUMMARIES)
+
+
+def test_the_line_on_each_command_is_that_of_its_help() -> None:
+    group: Any = get_command(app)
+    summaries = {name: line for lines in SUMMARIES.values() for name, line in lines.items()}
+    assert summaries.keys() == group.commands.keys()
+    assert {path.stem.removesuffix("_command") for path in COMMAND_FILES} == summaries.keys()
+    for name, line in summaries.items():
+        first = group.commands[name].loaded.help.partition("\n\n")[0]
+        assert " ".join(first.split()) == line, name
 
 
 def test_the_example_of_the_program_runs(pinesy: Callable[..., Any], monkeypatch: Any) -> None:

@@ -199,7 +199,8 @@ def test_bars_are_for_terminals(
 @pytest.mark.parametrize("command", ["learn", "audit"])
 def test_help_tells_every_option(pinesy: Run, command: str) -> None:
     told = pinesy(command, "--help").stdout
-    options = [name for p in COMMANDS.commands[command].params for name in p.opts if "-" in name]
+    parameters = COMMANDS.commands[command].loaded.params
+    options = [name for p in parameters for name in p.opts if "-" in name]
     assert len(options) > 5
     assert [name for name in options if f" {name} " not in told] == []
     example = [line for line in told.splitlines() if f"  pinesy {command} " in line]

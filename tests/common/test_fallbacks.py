@@ -187,7 +187,7 @@ def test_loading_what_is_stored_is_not_called_compiling(
 ) -> None:
     monkeypatch.setattr(console, "NOTICE_AFTER", 0.0)
     console._print_once.cache_clear()
-    for told in ("pinesy: compiling its kernels (once on this machine, some seconds) ...\n", ""):
+    for told in ("pinesy: compiling kernels (each once on this machine, some seconds) ...\n", ""):
         assert load(place).twice(4) == 8
         assert capsys.readouterr().err == told
         console._print_once.cache_clear()

@@ -26,7 +26,10 @@ sys.addaudithook(hook)
 import pinesy
 for name in pinesy.__all__:
     getattr(pinesy, name)
-import pinesy.cli.app
+from typer.main import get_command
+from pinesy.cli.app import app
+for command in get_command(app).commands.values():
+    command.loaded
 """
 
 

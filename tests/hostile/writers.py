@@ -72,6 +72,7 @@ LONG = {
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield the commands of a program, with the groups that they are in."""
+    command = getattr(command, "loaded", command)
     if not hasattr(command, "commands"):
         yield " ".join(path)
         return

@@ -1,5 +1,6 @@
 """Caches: results of functions, stored on the object they are about; modules of kernels."""
 
+import sys
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
@@ -69,3 +70,27 @@ def load_kernels(name: str) -> ModuleType:
     """Import a module of compiled loops, and Numba with it, at its first use."""
     with _IMPORTING:
         return import_module(name)
+
+
+#: Nanoseconds of processor time that importing Numba and loading kernels from disk takes.
+LOADING_TIME = 400_000_000
+#: Nanoseconds that work without kernels has taken in this process, about.
+_without_kernels = 0.0
+
+
+def kernels_pay(name: str, nanoseconds: float) -> bool:
+    """Return whether to run a module of compiled loops, or else the same without Numba.
+
+    Without it until that has taken as long as loading would, so that neither one call nor a loop of
+    calls takes more than twice the time of the better choice. Loaded modules always pay.
+
+    Parameters
+    ----------
+    name : the module of kernels
+    nanoseconds : about how long the work takes without them
+    """
+    global _without_kernels
+    if name in sys.modules or _without_kernels + nanoseconds > LOADING_TIME:
+        return True
+    _without_kernels += nanoseconds
+    return False

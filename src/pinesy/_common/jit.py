@@ -1,28 +1,30 @@
 """Lazy compilation of kernels by Numba, cached on disk. Only modules of kernels import this.
 
 A kernel is compiled at its first call, and Numba stores it on disk: in ``NUMBA_CACHE_DIR``, beside
-the module, or in the cache of the user.
+the module, or in the cache of the user. It is read where it cannot be written, too, and of several
+processes one compiles it, for which the others wait.
 """
 
 # mypy: disable-error-code="no-untyped-call"
 import hashlib
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
-from functools import cache, partial, update_wrapper
+from contextlib import ExitStack, suppress
+from functools import cache, update_wrapper
 from pathlib import Path
 from typing import Any
 
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
 from pinesy._common.console import notice, warn_once
 
-_NOTICE = "pinesy: compiling its kernels (once on this machine, some seconds) ..."
+_NOTICE = "pinesy: compiling kernels (each once on this machine, some seconds) ..."
+_NOTICE_NOT_STORED = "pinesy: compiling kernels (some seconds) ..."
 
 if hasattr(os, "register_at_fork"):  # else a lock held at the fork is never released in the child
     os.register_at_fork(
@@ -68,9 +70,8 @@ class Kernel:
                 # A division is one instruction, as NumPy's: it never raises ZeroDivisionError.
                 decorate = numba.njit(nogil=True, error_model="numpy", **self._options)
                 dispatcher: Any = decorate(self._function)
-                # Announced only where it is not loaded: that may take long too on a busy machine.
-                announce = partial(stack.enter_context, notice(_NOTICE))
-                dispatcher._cache = _disk_cache(self._function, announce)
+                dispatcher._cache = _DiskCache(self._function)
+                dispatcher._cache.stack = stack
                 dispatcher.compile(self._signature)
                 dispatcher.disable_compile()
                 self._compiled = dispatcher
@@ -82,27 +83,79 @@ def compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], K
     return lambda function: Kernel(function, signature, **options)
 
 
+#: Numba's locators of cache directories; the names of their classes depend on its version.
+_LOCATORS: list[Any] = CompileResultCacheImpl._locator_classes
+_InTree: Any = next(c for c in _LOCATORS if c.__name__.endswith("InTreeCacheLocator"))
+
+
+class _UnwritableLocator(_InTree):  # type: ignore[misc]
+    """The directory beside the module, where no directory can be written."""
+
+    def ensure_cache_path(self) -> None:
+        """Accept it."""
+
+
+class _CacheFiles(CompileResultCacheImpl):
+    _locator_classes = [*_LOCATORS, _UnwritableLocator]  # noqa: RUF012
+
+
 class _DiskCache(FunctionCache):
     """Numba's disk cache of a function, which survives files that cannot be read or written.
 
     A kernel contains the loops that it calls, in whichever module they are. So the source of all
-    kernels is part of the cache key. `missed` is called on a cache miss, before the compilation.
+    kernels is part of the cache key. A process that does not find a kernel holds a lock on it until
+    `stack` is closed: Numba would mix up the files of two that are stored at the same time.
     """
 
-    missed: Callable[[], object]
+    _impl_class = _CacheFiles
+    stack: ExitStack
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        try:
-            overload = super().load_overload((signature, _source_digest()), context)
-        except Exception:  # a broken pickle may raise any
-            self._attempt(self.flush)
-            overload = None
+        overload = self._load(signature, context)
         if overload is None:
-            self.missed()
+            self._lock()
+            overload = self._load(signature, context)
+        if overload is None:  # announced only here: to load one may take long on a busy machine
+            self._warn_of_setting()
+            is_stored = not isinstance(self._impl.locator, _UnwritableLocator)
+            self.stack.enter_context(notice(_NOTICE if is_stored else _NOTICE_NOT_STORED))
         return overload
 
     def save_overload(self, signature: Any, result: Any) -> None:
         self._attempt(super().save_overload, (signature, _source_digest()), result)
+
+    def _load(self, signature: Any, context: Any) -> Any:
+        """Return a stored kernel, also of a directory that cannot be written, or None."""
+        key = (signature, _source_digest())
+        try:
+            overload = super().load_overload(key, context)
+        except Exception:  # a broken pickle may raise any
+            self._attempt(self.flush)
+            overload = None
+        own_files = self._cache_file
+        for directory in _directories(self._impl.locator, self._py_func):
+            if overload is None and directory != self.cache_path:
+                stamp, name = self._impl.locator.get_source_stamp(), self._impl.filename_base
+                self._cache_file = IndexDataCacheFile(directory, name, stamp)
+                with suppress(Exception):
+                    overload = super().load_overload(key, context)
+        self._cache_file = own_files
+        return overload
+
+    def _lock(self) -> None:
+        """Wait for other processes that compile this kernel; none wait where there are no locks."""
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            lock = os.open(f"{self._cache_file._index_path}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+            self.stack.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+
+    def _warn_of_setting(self) -> None:
+        """Warn if kernels are not stored in NUMBA_CACHE_DIR."""
+        setting = os.environ.get("NUMBA_CACHE_DIR", "")
+        if not self.cache_path.startswith(setting):
+            warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {setting!r}")
 
     def _attempt(self, write: Callable[..., None], *arguments: Any) -> None:
         try:
@@ -111,21 +164,12 @@ class _DiskCache(FunctionCache):
             _warn_not_stored(f"{error.strerror or error} in {self.cache_path}")
 
 
-def _disk_cache(
-    function: Callable[..., Any], missed: Callable[[], object]
-) -> FunctionCache | NullCache:
-    """Return the disk cache of a kernel; warn if there is none, or not in NUMBA_CACHE_DIR."""
-    try:
-        cache_on_disk = _DiskCache(function)
-    except RuntimeError:
-        _warn_not_stored("no directory for them can be written")
-        missed()
-        return NullCache()
-    cache_on_disk.missed = missed
+def _directories(locator: Any, function: Callable[..., Any]) -> list[str]:
+    """Return where the kernels of a module are stored by those who may write there."""
+    source = function.__code__.co_filename
+    beside = os.path.join(os.path.dirname(source), "__pycache__")
     setting = os.environ.get("NUMBA_CACHE_DIR", "")
-    if not cache_on_disk.cache_path.startswith(setting):
-        warn_once(f"NUMBA_CACHE_DIR is not used, because it cannot be written: {setting!r}")
-    return cache_on_disk
+    return [os.path.join(setting, locator.get_suitable_cache_subpath(source)), beside]
 
 
 def _warn_not_stored(reason: str) -> None:

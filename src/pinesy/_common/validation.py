@@ -135,7 +135,8 @@ def check_unmasked(content: object, name: str) -> None:
     --------
     >>> check_unmasked(np.ma.masked_array([0.5, 0.5], mask=False), "probabilities")
     """
-    if isinstance(content, np.ma.MaskedArray) and np.ma.is_masked(content):
+    has_masks = "numpy.ma" in sys.modules  # else there are no masked arrays, and it is not loaded
+    if has_masks and isinstance(content, np.ma.MaskedArray) and np.ma.is_masked(content):
         indices = np.argwhere(np.ma.getmaskarray(content)).tolist()
         first = indices[0][0] if content.ndim == 1 else tuple(indices[0])
         raise DataError(

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -13,30 +13,18 @@ import typer
 from typer.core import TyperGroup
 
 import pinesy
-from pinesy._common.validation import printable
-from pinesy.cli.ask_command import ask
-from pinesy.cli.audit_command import audit
-from pinesy.cli.backprop_command import backprop
-from pinesy.cli.calibrate_command import calibrate
-from pinesy.cli.check_command import check
-from pinesy.cli.demo_command import demo
-from pinesy.cli.evaluate_command import evaluate
-from pinesy.cli.explain_command import explain
-from pinesy.cli.export_command import export
-from pinesy.cli.import_command import imports
-from pinesy.cli.induce_command import induce
-from pinesy.cli.infer_command import infer
-from pinesy.cli.learn_command import learn
-from pinesy.cli.mine_command import mine
-from pinesy.cli.options import with_single_options
-from pinesy.cli.shortcuts_command import shortcuts
-from pinesy.cli.show_command import show
-from pinesy.cli.solve_command import solve
-from pinesy.cli.studio_command import studio
+from pinesy.cli.command_table import COMMANDS, UnloadedCommand
 from pinesy.exceptions import DataWarning, PinesyError
 
 #: What wrong options and arguments raise: typer has a click of its own in some versions.
 UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+def _printable(text: str) -> str:
+    """Return a text without control characters; NumPy is not loaded where there is none."""
+    from pinesy._common.validation import printable
+
+    return printable(text)
 
 
 class CommandGroup(TyperGroup):
@@ -49,10 +37,10 @@ class CommandGroup(TyperGroup):
                 result = super().invoke(ctx)
             sys.stdout.flush()
         except UsageError as error:
-            error.message = printable(error.message)
+            error.message = _printable(error.message)
             raise
         except PinesyError as error:
-            typer.echo(f"error: {printable(str(error))}", err=True)
+            typer.echo(f"error: {_printable(str(error))}", err=True)
             raise typer.Exit(3) from None
         except BrokenPipeError:
             _abandon_stdout()
@@ -76,7 +64,7 @@ def _notices() -> Iterator[None]:
                 default(message, category, *location, **keywords)
             elif (text := str(message)) not in printed:
                 printed.add(text)
-                typer.echo(f"notice: {printable(text)}", err=True)
+                typer.echo(f"notice: {_printable(text)}", err=True)
 
         warnings.showwarning = show
         yield
@@ -95,20 +83,19 @@ SETTINGS: dict[str, Any] = {
     "rich_markup_mode": "rich",
     "pretty_exceptions_enable": False,
 }
-app = typer.Typer(**SETTINGS)
-#: The commands by what they are for, as `--help` groups them.
-GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Ask: what is decided, and why": (infer, explain, backprop, ask),
-    "Rules: look at them, find them, fit them": (check, show, induce, mine, learn, calibrate),
-    "Data: how good rules are, which labels are wrong": (evaluate, audit, shortcuts),
-    "See and share": (studio, demo),
-    "Mathematics alone": (solve,),
-}
-for panel, commands in GROUPS.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(with_single_options(command))
-app.add_typer(export, name="export", rich_help_panel="See and share")
-app.add_typer(imports, name="import", rich_help_panel="See and share")
+
+
+class PinesyCommands(CommandGroup):
+    """The commands of pinesy; the module of each is imported when it is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for panel, summaries in COMMANDS.items():
+            for name, summary in summaries.items():
+                self.commands[name] = UnloadedCommand(name, summary, panel)
+
+
+app = typer.Typer(**SETTINGS | {"cls": PinesyCommands})
 
 
 def _version(is_given: bool) -> None:

@@ -8,7 +8,7 @@ import typer
 
 import pinesy
 from pinesy.calibration import CalibratedRules
-from pinesy.cli import options
+from pinesy.cli import guaranteed_models, options
 from pinesy.cli.output import (
     WRITERS,
     ResultRow,
@@ -75,7 +75,7 @@ def audit(
     cascade = load_rules(rules)
     files = TrainingFiles(cascade, file_options, unused_inputs(cascade))
     samples = files.read(data)
-    model = options.without_threshold(load(rules)) if rules.suffix == ".json" else cascade
+    model = guaranteed_models.without_threshold(load(rules)) if rules.suffix == ".json" else cascade
     learned: Any = model.learned if isinstance(model, CalibratedRules) else model
     if not isinstance(learned, LearnedRules) or not learned.may_know(
         files.fingerprint(data)["sha256"]

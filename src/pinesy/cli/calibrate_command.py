@@ -11,7 +11,7 @@ import pinesy
 from pinesy._common.reports import count_text
 from pinesy._common.validation import FloatArray, listed
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
-from pinesy.cli import options
+from pinesy.cli import guaranteed_models, options
 from pinesy.cli.output import say, say_lines
 from pinesy.cli.training_files import TrainingFiles
 from pinesy.evidence.targets import Target
@@ -121,7 +121,7 @@ def calibrate(
             f"{rules}: a neuro-symbolic model is calibrated with its samples, in Python: "
             "model.calibrate(samples, concepts)"
         )
-    model = options.without_threshold(load_propositional(rules))
+    model = guaranteed_models.without_threshold(load_propositional(rules))
     learned, cascade = None, model
     if isinstance(model, CalibratedRules):
         learned, cascade = model.learned, model.rules
@@ -147,7 +147,7 @@ def calibrate(
     truth = _truth(samples.targets, true_inputs, of, data)
     grouped: GroupedRules | None = None
     if extend:
-        calibrated = options.calibrated_rules(rules, file_options.transform, [])
+        calibrated = guaranteed_models.calibrated_rules(rules, file_options.transform, [])
         if isinstance(calibrated, CalibratedAnswers):
             truth = {name: target for name, target in truth.items() if name in calibrated.outputs}
         calibrated = calibrated.calibrate_more(samples.evidence, truth)

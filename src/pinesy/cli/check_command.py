@@ -8,7 +8,6 @@ import typer
 from pinesy._common.reports import count_text
 from pinesy.cli import options
 from pinesy.cli.output import say, say_wrapped
-from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.check_report import MAX_SHOWN, Finding, Report
 from pinesy.samples import Batch
@@ -59,7 +58,7 @@ def check(
       pinesy check examples/weather.rules
       pinesy check examples/weather.rules examples/weather_train.jsonl --costs
     """
-    cascade = load_rules(rules)
+    cascade = options.read_cascade(rules)
     if data is None:
         report = cascade.check()
     else:

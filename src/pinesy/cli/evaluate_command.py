@@ -8,6 +8,7 @@ import typer
 
 import pinesy
 from pinesy.calibration import CalibratedAnswers, CalibratedRules, coverage
+from pinesy.cli import guaranteed_models as models
 from pinesy.cli import options
 from pinesy.cli.output import WIDTH, put_text, say
 from pinesy.cli.training_files import TrainingFiles
@@ -106,9 +107,9 @@ def evaluate(
     )
     if semantics:
         file_options = options.invertible_options(file_options)
-    calibrated = options.calibration_of(rules, file_options.transform, level) if level else None
-    selective = options.selective_rules(rules, file_options.transform) if is_selective else None
-    column = options.group_column(calibrated)
+    calibrated = models.calibration_of(rules, file_options.transform, level) if level else None
+    selective = models.selective_rules(rules, file_options.transform) if is_selective else None
+    column = models.group_column(calibrated)
     group = group or column
     file_options = options.with_group_columns(file_options, group, column)
     cascade = load_rules(rules)
@@ -127,7 +128,7 @@ def evaluate(
     groups = None if group is None else samples.ids[group]
     covered, decisions = None, None
     if calibrated is not None:
-        fair = options.calibrated_for(calibrated, samples)
+        fair = models.calibrated_for(calibrated, samples)
         targets = _known_answers(samples.targets, fair)
         covered = coverage(fair, inputs, targets, level or [], groups=groups)
     if selective is not None:

@@ -18,8 +18,6 @@ from pinesy.explanations.decision import only_output
 from pinesy.explanations.explanation_report import LIMITS, ExplanationFormat, ExplanationReport
 from pinesy.explanations.json_form import json_text
 from pinesy.explanations.smallest_change import Mode
-from pinesy.guarantees.consistent_sets import why_excluded
-from pinesy.model.storage import load_rules
 from pinesy.samples import Batch, evidence_of
 from pinesy.verdicts import Guarantee, verdict
 
@@ -145,15 +143,17 @@ def explain(
         (everything and limit, "--limit", "--all shows all; leave one of them out"),
     )
     options.check_output_file(output, None, [rules, data])
-    cascade = load_rules(rules)
+    cascade = options.read_cascade(rules)
     concluded = cascade[attribute or only_output(cascade, "say which: --attribute NAME")].output
     proposition = (
         concluded if value is None else concluded.isin({options.find_value(concluded, value)})
     )
     rival = None if why_not is None else options.find_value(concluded, why_not)
-    calibrated = (
-        None if level is None else options.calibrated_rules(rules, file_options.transform, [level])
-    )
+    calibrated = None
+    if level is not None:
+        from pinesy.cli.guaranteed_models import calibrated_rules
+
+        calibrated = calibrated_rules(rules, file_options.transform, [level])
     inputs = cascade.compile([concluded]).inputs if calibrated is None else cascade.inputs
     batches = file_options.batches(data, cascade, inputs, 1 if sample is None else 1000)
     batch, index, row = find_sample(batches, sample, data)
@@ -172,6 +172,8 @@ def explain(
     )
     guarantee, excluded = None, None
     if calibrated is not None and level is not None:
+        from pinesy.guarantees.consistent_sets import why_excluded
+
         other_value = rival
         if other_value is None and value is not None:
             other_value = options.find_value(concluded, value)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, compress, count, islice, repeat
-from typing import Annotated, Any, Literal, NamedTuple, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +15,10 @@ import typer
 
 from pinesy._common.names import column_slices
 from pinesy._common.validation import BoolArray, FloatArray, printable
-from pinesy.calibration import CalibratedRules, PredictionSets
 from pinesy.cli import options
 from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
 from pinesy.engine.program import Program
 from pinesy.exact.exact_inference import MAX_CONFLICTS, ExactInference
-from pinesy.guarantees import GroupedRules, SelectiveDecisions, SelectiveRules, consistent_sets
-from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.clashes import first_clashes
 from pinesy.rules.attributes import Attribute
@@ -30,12 +28,16 @@ from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, evidence_of, value_texts
 from pinesy.semantics.semantics import Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldWeights
-from pinesy.verdicts import Verdict, verdict
+
+if TYPE_CHECKING:  # imported where an option, or a table, needs them
+    from pinesy.calibration import CalibratedRules, PredictionSets
+    from pinesy.guarantees import GroupedRules, SelectiveDecisions, SelectiveRules
+    from pinesy.verdicts import Verdict
 
 #: Returns the verdicts on the outputs of a sample.
-VerdictsOf = Callable[[], list[Verdict]]
+VerdictsOf = Callable[[], list["Verdict"]]
 #: Rules with a guarantee.
-Guaranteed = CalibratedRules | GroupedRules | SelectiveRules
+Guaranteed = Union["CalibratedRules", "GroupedRules", "SelectiveRules"]
 #: Samples that one table holds; more go into further tables, so that memory stays bounded.
 PAGE = 1000
 
@@ -165,23 +167,25 @@ def infer(
     default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
     file_format = options.format_of(form, output, SUFFIXES, default)
     options.check_output_file(output, None, [rules, data])
-    cascade = load_rules(rules)
+    cascade = options.read_cascade(rules)
     meaning = as_semantics(semantics)
     _check_guarantees(is_selective, is_consistent, level, outputs, meaning, exact)
-    selective = options.selective_rules(rules, file_options.transform) if is_selective else None
+    selective = _selective_rules(rules, file_options.transform) if is_selective else None
     if meaning.reads == "probabilities":
         file_options = options.invertible_options(file_options)
     calibrated = None
     if level is not None:
-        calibrated = options.calibration_of(rules, file_options.transform, [level])
-        file_options = options.with_group_columns(file_options, options.group_column(calibrated))
+        from pinesy.cli.guaranteed_models import calibration_of, group_column
+
+        calibrated = calibration_of(rules, file_options.transform, [level])
+        file_options = options.with_group_columns(file_options, group_column(calibrated))
     guaranteed = selective or calibrated
     output_names = dict.fromkeys(outputs) if outputs else _guaranteed_outputs(guaranteed)
     program = cascade.compile(output_names)
     inputs = program.inputs if guaranteed is None else cascade.inputs
     results_of = [*cascade.inputs, *program.outputs] if is_consistent else program.outputs
     numbers = count(1)
-    last = _last_columns(meaning, guaranteed, exact)
+    last = _last_columns(meaning, guaranteed is not None, is_selective, exact)
 
     def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
         """Return the rules that clash, as text, for each contradictory sample."""
@@ -246,7 +250,9 @@ def _weighted(
 def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["VerdictsOf"]:
     """Yield for each sample a function that returns the verdicts on its outputs."""
 
-    def verdicts_on(row: int) -> list[Verdict]:
+    def verdicts_on(row: int) -> list["Verdict"]:
+        from pinesy.verdicts import verdict
+
         evidence = evidence_of(samples, row, program.inputs)
         return [verdict(cascade, evidence, output) for output in program.outputs]
 
@@ -276,35 +282,43 @@ def _check_guarantees(
     )
 
 
+def _selective_rules(path: Path, transform: str) -> "SelectiveRules":
+    from pinesy.cli.guaranteed_models import selective_rules
+
+    return selective_rules(path, transform)
+
+
 def _guaranteed_outputs(guaranteed: Guaranteed | None) -> Iterable[str] | None:
     """Return the outputs that were calibrated, or that are decided; None for the final ones."""
-    model = guaranteed.base if isinstance(guaranteed, GroupedRules) else guaranteed
-    return getattr(model, "outputs", None)
+    return getattr(getattr(guaranteed, "base", guaranteed), "outputs", None)
 
 
 def _sets(
-    calibrated: CalibratedRules | GroupedRules,
+    calibrated: "CalibratedRules | GroupedRules",
     samples: Batch,
     level: float,
     attributes: Sequence[Attribute],
     is_consistent: bool,
-) -> PredictionSets:
+) -> "PredictionSets":
     """Return the sets of a level of a batch, by the calibrations of its groups if it has some."""
-    rules = options.calibrated_for(calibrated, samples)
+    from pinesy.cli.guaranteed_models import calibrated_for
+    from pinesy.guarantees import consistent_sets
+
+    rules = calibrated_for(calibrated, samples)
     if is_consistent:
         return consistent_sets(rules, samples.evidence, level, attributes=attributes)
     return rules.predict_set(samples.evidence, level, attributes)
 
 
 def _last_columns(
-    meaning: Semantics, guaranteed: Guaranteed | None, exact: bool
+    meaning: Semantics, is_guaranteed: bool, is_selective: bool, exact: bool
 ) -> tuple[str, str]:
     """Return the titles of the last two columns of a table; the second may be empty."""
     if not meaning.is_compiled:
         return "weight", ""
-    if exact or isinstance(guaranteed, SelectiveRules):  # reasons are those of inference
+    if exact or is_selective:  # reasons are those of inference
         return "certain", ""
-    return "certain", "because" if guaranteed is None else "set"
+    return "certain", "set" if is_guaranteed else "because"
 
 
 def _table(n_outputs: int, last: tuple[str, str], everything: bool) -> TableWriter:
@@ -426,7 +440,7 @@ def _results(
 
 
 def _possibility_results(
-    pi: Possibility, clashes: Mapping[int, str], sets: PredictionSets | None = None
+    pi: Possibility, clashes: Mapping[int, str], sets: "PredictionSets | None" = None
 ) -> Iterator[OutputResult]:
     """Yield the possibilities of each sample, and its sets of values if there is a level."""
     outcomes, remaining = pi.outcome, ("best_values", pi.is_best)
@@ -464,7 +478,7 @@ def _exact_results(
             )
 
 
-def _decided_results(decisions: SelectiveDecisions, output: Attribute) -> Iterator[OutputResult]:
+def _decided_results(decisions: "SelectiveDecisions", output: Attribute) -> Iterator[OutputResult]:
     """Yield what is decided of an output, and the best guess where a sample is handed over."""
     best = decisions.answers.best[output.name]
     is_best = np.arange(len(output.domain)) == best[:, None]

@@ -10,7 +10,7 @@ import typer
 import pinesy
 from pinesy._common.reports import TableReport
 from pinesy._common.validation import listed
-from pinesy.cli import options
+from pinesy.cli import guaranteed_models, options
 from pinesy.cli.output import WIDTH, say, say_lines
 from pinesy.cli.training_files import TrainingFiles, provenance
 from pinesy.exceptions import DataError
@@ -130,7 +130,7 @@ def learn(
     options.check_output_file(output, [".json"], [None if extend else rules, data, validation])
     tolerances = read_tolerances(tolerance or ())
     constant = None if fixed == "none" else fixed or "implications"
-    model = options.without_threshold(pinesy.load(rules)) if extend else None
+    model = guaranteed_models.without_threshold(pinesy.load(rules)) if extend else None
     if model is not None and not isinstance(model, LearnedRules):
         raise DataError(
             f"{rules}: the file holds rules, but not how they were learned; give one that pinesy "

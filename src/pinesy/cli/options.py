@@ -11,13 +11,12 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from pinesy._common.files import read_text
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, suggestion
-from pinesy.calibration import CalibratedAnswers, CalibratedRules
 from pinesy.exceptions import DataError, DomainError, RulesTextError
-from pinesy.guarantees import GroupedRules, SelectiveRules
-from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.rules_json import CARD, read_rules
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.numbers import as_floats, is_number
 from pinesy.rules.syntax.reader import Reader
@@ -253,6 +252,20 @@ def with_single_options(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def read_cascade(path: Path) -> Cascade:
+    """Return the rules in a file, as `pinesy.model.storage.load_rules` does.
+
+    Most ``.rules`` files have rules alone: then nothing of learning and calibration is imported.
+    """
+    if path.suffix == ".rules" and CARD not in read_text(path):
+        rules: object = read_rules(path)
+        if isinstance(rules, Cascade):
+            return rules
+    from pinesy.model.storage import load_rules
+
+    return load_rules(path)
+
+
 def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
     """Raise `BadParameter` for a column of ids with the name of an output."""
     for attribute in outputs:
@@ -260,96 +273,10 @@ def check_ids(ids: Sequence[str], outputs: Sequence[Attribute]) -> None:
         refuse_options((attribute.name in ids, "--id", why))
 
 
-def without_threshold(model: Any) -> Any:
-    """Return a model without the threshold from which it decides, and without groups."""
-    model = model.model if isinstance(model, SelectiveRules) else model
-    return model.base if isinstance(model, GroupedRules) else model
-
-
-def selective_rules(path: Path, transform: str) -> SelectiveRules:
-    """Load rules with the threshold from which they decide, for possibilities read from files."""
-    selective = load(path) if path.suffix == ".json" else None
-    if not isinstance(selective, SelectiveRules):
-        raise DataError(
-            f"{path}: has no threshold from which cases are decided; test one on other samples "
-            f"first: pinesy calibrate {path} DATA -o MODEL.json --error 0.01"
-        )
-    expected = (selective.transform or "none").replace("_", "-")
-    if transform != expected:
-        raise DataError(f"{path}: decides data read with --transform {expected}; give the same")
-    return replace(selective, transform=None)
-
-
-def calibration_of(
-    path: Path, transform: str, levels: list[float]
-) -> CalibratedRules | GroupedRules:
-    """Load calibrated rules, also of groups in a column of data files."""
-    model = load(path) if path.suffix == ".json" else None
-    model = model.model if isinstance(model, SelectiveRules) else model
-    if not isinstance(model, GroupedRules):
-        return _calibrated_on_files(model, path, transform, levels)
-    if model.column is None:
-        raise DataError(
-            f"{path}: was calibrated in Python for every group, so its groups have no column; use "
-            f"pinesy.load({path.name!r}).predict_set(evidence, level, groups=...), or calibrate "
-            "with pinesy calibrate --group COLUMN"
-        )
-    return replace(model, base=_calibrated_on_files(model.base, path, transform, levels))
-
-
-def calibrated_rules(path: Path, transform: str, levels: list[float]) -> CalibratedRules:
-    """Load calibrated rules whose evidence is possibilities, as read from files."""
-    calibrated = calibration_of(path, transform, levels)
-    if isinstance(calibrated, GroupedRules):
-        raise DataError(
-            f"{path}: was calibrated for every group, which this command does not take; use pinesy "
-            "infer --level or evaluate --level, or calibrate without --group"
-        )
-    return calibrated
-
-
 def with_group_columns(options: Data, *columns: str | None) -> Data:
     """Return options that read columns of groups too, as ids; None is no column."""
     names = [name for name in columns if name is not None]
     return replace(options, ids=[*dict.fromkeys([*(options.ids or ()), *names])] or None)
-
-
-def group_column(calibrated: object) -> str | None:
-    """Return the column with the groups of calibrated rules; None if they have none."""
-    return calibrated.column if isinstance(calibrated, GroupedRules) else None
-
-
-def calibrated_for(calibrated: CalibratedRules | GroupedRules, samples: Batch) -> CalibratedRules:
-    """Return calibrated rules for the groups of a batch."""
-    if isinstance(calibrated, CalibratedRules):
-        return calibrated
-    assert calibrated.column is not None
-    return calibrated.for_groups(samples.ids[calibrated.column], len(samples))
-
-
-def _calibrated_on_files(
-    calibrated: Any, path: Path, transform: str, levels: list[float]
-) -> CalibratedRules:
-    """Return calibrated rules for evidence read from files, or raise `DataError`."""
-    if not isinstance(calibrated, CalibratedRules):
-        raise DataError(
-            f"{path}: is not calibrated, so nothing is guaranteed at any level; calibrate on other "
-            f"samples first: pinesy calibrate {path} DATA -o CALIBRATED.json"
-        )
-    if calibrated.transform.is_weighted:
-        raise DataError(
-            f"{path}: was calibrated with weights, so new samples need theirs, which commands do "
-            f"not take; use Python: pinesy.load({path.name!r}).predict_set(evidence, level, "
-            "weights=...), or calibrate_more(..., weights)"
-        )
-    for level in levels:
-        calibrated.transform.check_level(level)
-    if isinstance(calibrated, CalibratedAnswers) and calibrated.probabilities is not None:
-        expected = calibrated.probabilities.replace("_", "-")
-        if transform != expected:
-            raise DataError(f"{path}: was calibrated with --transform {expected}; give the same")
-        return replace(calibrated, probabilities=None)
-    return calibrated
 
 
 def find_value(attribute: Attribute, text: str) -> Hashable:

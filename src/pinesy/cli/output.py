@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -25,7 +25,9 @@ from pinesy._common.files import atomic_text, wrap_read_errors
 from pinesy._common.reports import count_text, wrap_lines
 from pinesy._common.validation import printable, printable_json
 from pinesy.samples import Batch
-from pinesy.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from pinesy.verdicts import Verdict
 
 T = TypeVar("T")
 #: The first characters of cells that a spreadsheet runs as formulas.
@@ -77,7 +79,7 @@ def say_wrapped(text: str, *, before: bool = False, indent: int = 0) -> None:
     typer.echo("\n" * before + "\n".join(lines))
 
 
-def verdict_block(verdict: Verdict) -> str:
+def verdict_block(verdict: "Verdict") -> str:
     """Return the answer, and a line for each question, in at most `WIDTH` characters a line."""
     lines = [re.sub(r", (certain \S+)\Z", r"  \1", verdict.answer)]
     for head, text in verdict.questions().items():

@@ -23,7 +23,6 @@ from pinesy.display.cascade_picture import roles_of
 from pinesy.display.finding_text import overview_text
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import HEAD, ScoreCard
-from pinesy.model.storage import load_rules
 from pinesy.rulebase.cascade import Cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.sample_equations import show_matrix
@@ -67,7 +66,7 @@ def show(
       pinesy show sum.rules --partition --matrix --set total
       pinesy show sum.rules --matrix --numbers
     """
-    cascade = load_rules(rules)
+    cascade = options.read_cascade(rules)
     sets = cascade.rule_sets if name is None else (cascade[name],)
     printer = RuleBasePrinter(Screen(), everything)
     card = card_of(cascade)

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import load_kernels
-from pinesy._common.validation import FloatArray
+from pinesy._common.caching import kernels_pay, load_kernels
+from pinesy._common.validation import BoolArray, FloatArray
 from pinesy.engine.code import Code
 from pinesy.evidence.rows import Rows, hstack_rows
 from pinesy.exceptions import DegreeError, DomainError
 
 KERNELS = "pinesy.engine.kernels"
+#: Nanoseconds that NumPy takes to round a degree.
+ROUNDING_TIME = 10
 
 #: A dtype of programs, or its name.
 NumberType = str | type[Any] | np.dtype[Any]
@@ -111,7 +113,11 @@ def raise_invalid_row(rows: Rows, row: int, dtype: np.dtype[Any]) -> None:
 
 def _round_rows(rows: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return rows in a dtype; those with invalid degrees become 0."""
-    rounded = np.empty(rows.shape, dtype)
     degrees = np.ascontiguousarray(rows, dtype=np.float64)
+    if not kernels_pay(KERNELS, degrees.size * ROUNDING_TIME):
+        is_degree: BoolArray = (degrees >= 0.0) & (degrees <= 1.0)
+        is_valid = np.logical_and.reduce(is_degree, axis=1, keepdims=True)
+        return round_degrees(np.where(is_valid, degrees, 0.0), dtype)
+    rounded = np.empty(rows.shape, dtype)
     load_kernels(KERNELS).kernels_of(dtype).round_rows(degrees, rounded)
     return rounded

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import cached_on_owner, load_kernels, state_without_cache
+from pinesy._common.caching import (
+    cached_on_owner,
+    kernels_pay,
+    load_kernels,
+    state_without_cache,
+)
 from pinesy._common.console import notice
 from pinesy._common.names import name_of
 from pinesy._common.threads import n_threads, run_on_threads
@@ -27,6 +32,7 @@ from pinesy.engine.number_types import (
     rows_in_dtype,
 )
 from pinesy.engine.rule_set_kinds import RuleUnit
+from pinesy.engine.walk import walk, walk_time
 from pinesy.evidence.evidence_form import Evidence, EvidenceForm, Transform
 from pinesy.evidence.rows import Rows
 from pinesy.exceptions import DomainError, ShapeError, UnknownAttributeError
@@ -292,7 +298,11 @@ def run(code: Code, rows: Rows) -> npt.NDArray[Any]:
     Memory: the result, and per thread a block of scratch and a chunk of input rows.
     """
     out = np.empty((code.n_outputs, rows.n), code.dtype)
-    if rows.n == 1:
+    if not kernels_pay(KERNELS, walk_time(code, rows.n)):
+        bad = walk(code, rows_in_dtype(rows, 0, rows.n, code.dtype), out)
+        if bad >= 0:
+            raise_invalid_row(rows, bad, code.dtype)
+    elif rows.n == 1:
         work = np.empty((code.n_slots, 1), code.dtype)
         x = rows_in_dtype(rows, 0, 1, code.dtype)
         if _kernels(code).run_sample(x, out, *code.program, work) >= 0:

@@ -44,6 +44,7 @@ from pinesy.relations.relational_rules import RelationalRules
 from pinesy.rulebase.cascade import Cascade, HasRules, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
 from pinesy.rulebase.rules_json import (
+    CARD,
     from_content,
     read_content,
     read_rules,
@@ -58,8 +59,6 @@ SUFFIXES = (
     "rules are saved as .rules or .json files, learned models as .json and neuro-symbolic models "
     "as .zip"
 )
-#: How the line of a ``.rules`` file begins that has the score card, as JSON.
-CARD = "# score card: "
 #: What is wrong with a part of a file that is not as it was written.
 DAMAGES = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 

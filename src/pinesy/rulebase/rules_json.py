@@ -45,6 +45,8 @@ FORMAT, VERSION = "pinesy cascade", 2
 
 # The first and the last line of a file: a file without the last one is truncated.
 HEAD, END = "# written by pinesy, and whole if the last line says: end", "# end"
+#: How the line of a ``.rules`` file begins that has the score card of induced rules, as JSON.
+CARD = "# score card: "
 
 
 def write_rules(cascade: Cascade, path: Path, comment: str = "") -> None:

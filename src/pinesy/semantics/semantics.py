@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, Literal
 
 import numpy as np
@@ -132,6 +131,8 @@ def as_semantics(semantics: object) -> Semantics:
     """
     registered = _find(semantics)
     if registered is None and isinstance(semantics, str):
+        from importlib.metadata import entry_points  # slow to import
+
         for entry in entry_points(group=ENTRY_POINTS):
             if entry.name not in SEMANTICS:
                 register_semantics(entry.load())

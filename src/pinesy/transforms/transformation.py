@@ -1,17 +1,15 @@
 """A probability-possibility transformation as one object: registered, and applied to any form."""
 
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pinesy._common.caching import load_kernels
+from pinesy._common.caching import kernels_pay, load_kernels
 from pinesy._common.threads import n_threads, run_on_threads
 from pinesy._common.validation import (
     FloatArray,
@@ -28,9 +26,8 @@ from pinesy.transforms import transform_loops
 SUM_TOLERANCE = 1e-4
 
 KERNELS = "pinesy.transforms.transform_kernels"
-#: Numbers up to which Python interprets the loops, unless they are compiled: it takes 5 ms, loading
-#: Numba a hundred times as long.
-FEW = 500
+#: Nanoseconds that Python takes to interpret the loops for a number.
+NUMBER_TIME = 10_000
 #: Numbers of a task, and numbers from which a second thread pays.
 CHUNK, THREAD_CELLS = 100_000, 40_000
 #: The entry point group of transformations in other packages.
@@ -129,6 +126,8 @@ def as_transform(transform: object) -> Transformation:
     """
     transformation = _find(transform)
     if transformation is None and isinstance(transform, str):
+        from importlib.metadata import entry_points  # slow to import
+
         for entry in entry_points(group=ENTRY_POINTS):
             if entry.name not in TRANSFORMS:
                 register_transform(entry.load())
@@ -244,7 +243,7 @@ class RowTransform:
             out[...] = x
         if self.transform.rows is not None:
             return self._fill_by_function(self.transform.rows, x, out)
-        is_compiled = x.size > FEW or KERNELS in sys.modules
+        is_compiled = kernels_pay(KERNELS, x.size * NUMBER_TIME)
         loops: Any = load_kernels(KERNELS) if is_compiled else transform_loops
         loop = self.transform.loop
         with np.errstate(all="ignore"):  # infinities are invalid
