@@ -30,7 +30,7 @@ from pinesy.engine.templates import rule_template
 from pinesy.exchange.onnx_graph import OnnxGraph
 from pinesy.exchange.onnx_transforms import add_transform
 from pinesy.problems import addition, sudoku
-from pinesy.transforms import EQUAL_TIES, INVERSE, TRANSFORMS, Transformation, as_transform
+from pinesy.transforms import INVERSE, TRANSFORMS, Transformation, as_transform
 from strategies import BatchCase, batches, cascades, random_batch
 
 onnx = pytest.importorskip("onnx")

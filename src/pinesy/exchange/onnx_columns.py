@@ -1,4 +1,4 @@
-"""Inputs and outputs of graphs: the rows of attributes in, columns of programs, distributions out."""
+"""Inputs and outputs of graphs: rows of attributes in, columns of programs, distributions out."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Literal

@@ -3,7 +3,7 @@
 A p-value is looked up in the sorted scores of calibration by a binary search, one node a halving.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def add_calibration(
 
 
 def _scores(
-    graph: OnnxGraph, transform: ConformalTransform, rows: str, size: int, kind: object
+    graph: OnnxGraph, transform: ConformalTransform, rows: str, size: int, kind: Hashable
 ) -> str:
     """Return the nonconformity score of each value; NaN for what is no degree."""
     unit, zero = graph.constant(1.0), graph.constant(0.0)
@@ -64,7 +64,7 @@ def _scores(
         conformities = add_transform(graph, conformities, size, TRANSFORMS[transform.score])
     if transform.kinds:
         complements = graph.node("Sub", unit, conformities)
-        conformities = _lookup(graph, transform.ranks_[kind], complements)  # type: ignore[index]
+        conformities = _lookup(graph, transform.ranks_[kind], complements)
     return graph.node("Sub", unit, conformities)
 
 

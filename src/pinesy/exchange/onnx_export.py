@@ -1,4 +1,4 @@
-"""Rules, and whole models, as one graph of ONNX: networks, transformations, rules.
+"""Rules, and whole models, as one graph of ONNX: networks, transformations, rules, guarantees.
 
 The transformations of probabilities have the bits of `pinesy.transforms`, because the same numbers
 are added in the same order: `CumSum` adds one after the other, `TopK` sorts with ties by index.
@@ -78,7 +78,8 @@ def to_onnx(
     Parameters
     ----------
     rules : rules; what `calibrate` or `decide` returns; a fitted
-        `pinesy.estimators.RuleClassifier` (calibrated degrees with a `level` alone); or a model whose perceptions are `pinesy.nets.NetworkPerception`; its inputs are images
+        `pinesy.estimators.RuleClassifier` (calibrated degrees with a `level` alone); or a model
+        whose perceptions are `pinesy.nets.NetworkPerception`; its inputs are images
         ``(samples, 28, 28)`` of uint8
     outputs : what is inferred; by default the attributes that no premise uses
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs of the graph are

@@ -1,11 +1,11 @@
 """Calibrated rules and thresholds of certainty as graphs of ONNX.
 
-From raw columns, degrees or probabilities to calibrated degrees, prediction sets and decisions, with
-the bits of `CalibratedRules.infer`, `predict_set` and `SelectiveRules.decisions`.
+From raw columns, degrees or probabilities to calibrated degrees, prediction sets and decisions,
+with the bits of `CalibratedRules.infer`, `predict_set` and `SelectiveRules.decisions`.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -66,71 +66,73 @@ def guaranteed_graph(
     level: float | None,
 ) -> Any:
     """Return the graph of calibrated rules, or of rules with a threshold of certainty."""
-    selective = model if isinstance(model, SelectiveRules) else None
-    rules = model.rules if isinstance(model, SelectiveRules) else model
-    if isinstance(model, SelectiveRules) and level is not None:
-        rules = _calibrated(model.model)
-    calibrated = rules if isinstance(rules, CalibratedRules) else None
-    cascade = calibrated.rules if isinstance(calibrated, CalibratedRules) else rules
-    assert isinstance(cascade, Cascade)
-    if calibrated is not None:
-        check_writable(calibrated)
-        if level is not None:
-            calibrated.transform.check_level(level)
-    _check_values(calibrated, selective, inputs_as)
+    calibrated, selective = _checked(model, inputs_as, level)
+    cascade = model.rules
     names = _output_names(cascade, calibrated, selective, outputs)
-    program = cascade.compile(_inferred_names(calibrated, names))
-    programs = [program] + ([] if selective is None else [cascade.compile(selective.outputs)])
-    needed = {a.name for each in programs for a in each.inputs}
+    attributes = [cascade.attributes[name] for name in names]
+    together = calibrated.outputs if isinstance(calibrated, CalibratedAnswers) else names
+    program = cascade.compile(together)
+    deciding = program if selective is None else cascade.compile(selective.outputs)
+    needed = {a.name for a in (*program.inputs, *deciding.inputs)}
     if calibrated is not None and not isinstance(calibrated, CalibratedAnswers):
         needed = {a.name for a in cascade.inputs}  # the least conforming input counts
     inputs = [a for a in cascade.inputs if a.name in needed]
-    attributes = [cascade.attributes[name] for name in names]
     graph = new_graph(inputs, attributes)
     rows = add_inputs(graph, inputs, inputs_as)
-    if calibrated is None:
-        assert selective is not None
-        answers = _inferred(graph, program, rows, _transform(selective.transform))
-    else:
-        answers = _calibrated_answers(graph, calibrated, program, rows)
-    degrees = {a.name: answers.degrees[a.name] for a in attributes}
-    for a in attributes:
-        graph.named(a.name, degrees[a.name], np.float64, SAMPLES, len(a.domain))
-    coherence = {name: row for name, row in answers.coherence.items() if name in degrees}
-    contradictions = add_contradictions(graph, degrees, coherence)
-    texts: dict[str, Any] = {
-        "inputs": {a.name: value_texts(a) for a in inputs},
-        "outputs": {a.name: value_texts(a) for a in attributes},
-        "contradictions": contradictions,
-    }
+    transform = None if selective is None else _transform(selective.transform)
+    answers = (
+        _inferred(graph, program, rows, transform)
+        if calibrated is None
+        else _calibrated_answers(graph, calibrated, program, rows)
+    )
+    texts = _add_distributions(graph, attributes, answers)
+    texts = {"inputs": {a.name: value_texts(a) for a in inputs}, **texts}
     card = card_of(cascade)
     if card is not None and card.output in attributes:
-        transform = None if selective is None else _transform(selective.transform)
-        columns = _columns(graph, program, rows, transform)
-        nodes = add_card(graph, card, program.inputs, graph.node("Abs", columns))
+        columns = graph.node("Abs", _columns(graph, program, rows, transform))
+        nodes = add_card(graph, card, program.inputs, columns)
         texts["card"] = add_card_outputs(graph, card, nodes)
     if calibrated is not None:
-        conformity = graph.unused("conformity")
-        graph.named(conformity, answers.conformity, np.float64, SAMPLES)
-        texts["calibration"] = {"conformity": conformity, "guarantee": calibrated.guarantee}
-        if level is not None:
-            sets = {a.name: _add_set(graph, a, answers, contradictions, level) for a in attributes}
-            texts["sets"] = {"level": level, "outcomes": list(OUTCOMES), "of": sets}
+        texts |= _add_sets(graph, calibrated, attributes, answers, texts["contradictions"], level)
     if selective is not None:
-        texts["decisions"] = _add_decisions(graph, selective, programs[-1], rows)
+        texts["decisions"] = _add_decisions(graph, selective, deciding, rows)
     return graph.model("pinesy", {"pinesy": json.dumps(texts)})
 
 
 # --- what is written -----------------------------------------------------------------------------
 
 
-def _calibrated(model: object) -> CalibratedRules:
-    """Return the calibrated rules of a model; raise `DomainError` for others."""
-    if isinstance(model, GroupedRules):
-        refuse_groups(model)
-    if not isinstance(model, CalibratedRules):
+def _checked(
+    model: CalibratedRules | SelectiveRules,
+    inputs_as: Literal["degrees", "values"],
+    level: float | None,
+) -> tuple[CalibratedRules | None, SelectiveRules | None]:
+    """Return the calibration to write, and the threshold, if any; raise `DomainError` for others.
+
+    A calibration that a threshold comes with is written for a level alone.
+    """
+    calibrated: object = model
+    selective = None
+    if isinstance(model, SelectiveRules):
+        selective, calibrated = model, None if level is None else model.model
+    if isinstance(calibrated, GroupedRules):
+        refuse_groups(calibrated)
+    if level is not None and not isinstance(calibrated, CalibratedRules):
         raise DomainError("level is of calibrated rules: calibrate the rules, or leave it out")
-    return model
+    transforms = [None if selective is None else selective.transform]
+    if isinstance(calibrated, CalibratedAnswers):
+        transforms.append(calibrated.probabilities)
+    transform = next(filter(None, transforms), None)
+    if inputs_as == "values" and transform is not None:
+        raise DomainError(
+            f"the model takes probabilities ({transform}), which are no values; leave out inputs_as"
+        )
+    if not isinstance(calibrated, CalibratedRules):
+        return None, selective
+    _check_writable(calibrated.transform)
+    if level is not None:
+        calibrated.transform.check_level(level)
+    return calibrated, selective
 
 
 def refuse_groups(model: GroupedRules) -> None:
@@ -143,9 +145,8 @@ def refuse_groups(model: GroupedRules) -> None:
     )
 
 
-def check_writable(calibrated: CalibratedRules) -> None:
+def _check_writable(transform: ConformalTransform) -> None:
     """Raise `DomainError` for calibrations that a graph cannot hold."""
-    transform = calibrated.transform
     if type(transform) is not ConformalTransform:
         raise DomainError(
             f"a {type(transform).__name__} is not written as ONNX, as it is of the samples of one "
@@ -155,21 +156,6 @@ def check_writable(calibrated: CalibratedRules) -> None:
         raise DomainError(
             "a calibration with sample weights is not written as ONNX, as every new sample needs a "
             "weight of its own; calibrate without weights, or use predict_set(..., weights=...)"
-        )
-
-
-def _check_values(
-    calibrated: CalibratedRules | None,
-    selective: SelectiveRules | None,
-    inputs_as: Literal["degrees", "values"],
-) -> None:
-    names = [None if selective is None else selective.transform]
-    if isinstance(calibrated, CalibratedAnswers):
-        names.append(calibrated.probabilities)
-    transform = next(filter(None, names), None)
-    if inputs_as == "values" and transform is not None:
-        raise DomainError(
-            f"the model takes probabilities ({transform}), which are no values; leave out inputs_as"
         )
 
 
@@ -188,11 +174,6 @@ def _output_names(
     if selective is not None and outputs is None:
         return list(selective.outputs)
     return [a.name for a in cascade.compile(outputs).outputs]
-
-
-def _inferred_names(calibrated: CalibratedRules | None, names: list[str]) -> list[str]:
-    """Return the outputs to infer: answers are calibrated together."""
-    return list(calibrated.outputs) if isinstance(calibrated, CalibratedAnswers) else names
 
 
 # --- parts of the graph --------------------------------------------------------------------------
@@ -221,9 +202,7 @@ def _concluded(graph: OnnxGraph, program: Program, columns: str) -> Answers:
     out = add_rules(graph, program.code, columns)
     values = split_outputs(graph, program, out, [graph.fresh() for _ in program.outputs])
     names = [a.name for a in program.outputs]
-    return Answers(
-        dict(zip(names, values, strict=True)), coherence_rows(graph, program, out)
-    )
+    return Answers(dict(zip(names, values, strict=True)), coherence_rows(graph, program, out))
 
 
 def _calibrated_answers(
@@ -263,6 +242,40 @@ def _points(
     checked = graph.node("Where", valid, unrounded, graph.constant(np.nan))
     height = add_card(graph, card, program.inputs, degrees).height
     return Answers({card.output.name: checked}, {card.output.name: height})
+
+
+def _add_distributions(
+    graph: OnnxGraph, attributes: Sequence[Attribute], answers: Answers
+) -> dict[str, Any]:
+    """Declare the distributions of outputs and their contradictions; return the names."""
+    names = {a.name for a in attributes}
+    for a in attributes:
+        graph.named(a.name, answers.degrees[a.name], np.float64, SAMPLES, len(a.domain))
+    coherence = {name: row for name, row in answers.coherence.items() if name in names}
+    return {
+        "outputs": {a.name: value_texts(a) for a in attributes},
+        "contradictions": add_contradictions(graph, answers.degrees, coherence),
+    }
+
+
+def _add_sets(
+    graph: OnnxGraph,
+    calibrated: CalibratedRules,
+    attributes: Sequence[Attribute],
+    answers: Answers,
+    contradictions: Mapping[str, str],
+    level: float | None,
+) -> dict[str, Any]:
+    """Declare the conformity and, for a level, the sets of outputs; return the names."""
+    conformity = graph.unused("conformity")
+    graph.named(conformity, answers.conformity, np.float64, SAMPLES)
+    texts: dict[str, Any] = {
+        "calibration": {"conformity": conformity, "guarantee": calibrated.guarantee}
+    }
+    if level is not None:
+        sets = {a.name: _add_set(graph, a, answers, contradictions, level) for a in attributes}
+        texts["sets"] = {"level": level, "outcomes": list(OUTCOMES), "of": sets}
+    return texts
 
 
 def _add_set(

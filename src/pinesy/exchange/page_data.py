@@ -56,8 +56,9 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
     rules conclude on in an order of inference; `shapes`, `programs` and `sets` (see `_shape`,
     `structure_steps` and `_set_data`; `first` is the number of the first rule in the rule base, of
-    a formula that of the rule that it stands in); `outputs`, the indices of the attributes that no premise uses;
-    `questions`, what can be asked about (see `_question`); of induced rules `card` (see `_card`).
+    a formula that of the rule that it stands in); `outputs`, the indices of the attributes that no
+    premise uses; `questions`, what can be asked about (see `_question`); of induced rules `card`
+    (see `_card`).
     """
     attributes = [*cascade.inputs, *(cascade.attributes[name] for name in cascade.sets)]
     _check_size(cascade, attributes)

@@ -5,8 +5,8 @@ card may have few different degrees over many rows. The points before they were 
 ``weight``, and the odds that the card gives to a point, ``levels[t] = 2 / (1 + exp(unit t))``, have
 more: the degree of a class is its softmax, ``exp(unit w_c) / sum_d exp(unit w_d)``.
 
-Rows like those of calibration must have equal degrees, bit for bit. So everything is added one after
-the other, in an order that depends neither on the size of a batch nor on the machine.
+Rows like those of calibration must have equal degrees, bit for bit. So everything is added one
+after the other, in an order that depends neither on the size of a batch nor on the machine.
 """
 
 import numpy as np
