@@ -110,12 +110,12 @@ def _exponentials(graph: OnnxGraph, numbers: str) -> str:
     """Append `portable_exp`."""
     clipped = graph.node("Max", numbers, graph.constant(LEAST))
     k = graph.node("Round", graph.node("Mul", clipped, graph.constant(-PER_LOG_2)))
-    rest = clipped
+    remainder = clipped
     for part in (LOG_2_HIGH, LOG_2_LOW):
-        rest = graph.node("Add", rest, graph.node("Mul", k, graph.constant(part)))
+        remainder = graph.node("Add", remainder, graph.node("Mul", k, graph.constant(part)))
     total = graph.constant(COEFFICIENTS[0])
     for coefficient in COEFFICIENTS[1:]:
-        total = graph.node("Add", graph.node("Mul", total, rest), graph.constant(coefficient))
+        total = graph.node("Add", graph.node("Mul", total, remainder), graph.constant(coefficient))
     powers = graph.node("Gather", graph.constant(HALVINGS), graph.cast(k, np.int64), axis=0)
     return graph.node("Mul", total, powers)
 

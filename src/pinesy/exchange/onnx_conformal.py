@@ -92,5 +92,5 @@ def _lookup(graph: OnnxGraph, counts: ScoreCounts, scores: str) -> str:
         further = graph.node("Add", index, graph.constant(step, np.int64))
         index = graph.node("Where", is_below, further, index)
     p_values = graph.constant(counts.p_values(np.append(counts.scores, np.inf)))
-    found = graph.node("Gather", p_values, index, axis=0)
-    return graph.node("Where", graph.node("IsNaN", scores), graph.constant(np.nan), found)
+    selected = graph.node("Gather", p_values, index, axis=0)
+    return graph.node("Where", graph.node("IsNaN", scores), graph.constant(np.nan), selected)

@@ -364,8 +364,8 @@ def _lead(graph: OnnxGraph, degrees: str, index: str, n_classes: int) -> str:
         graph.node("Where", is_best, degrees, zero),
         graph.node("Where", is_best, zero, degrees),
     )
-    own, rival = (graph.node("ReduceMax", part, graph.shape(1), keepdims=0) for part in parts)
-    return graph.node("Max", graph.node("Sub", own, rival), zero)
+    highest, rival = (graph.node("ReduceMax", part, graph.shape(1), keepdims=0) for part in parts)
+    return graph.node("Max", graph.node("Sub", highest, rival), zero)
 
 
 def _margin(graph: OnnxGraph, degrees: str, size: int, coherence: str | None) -> str:

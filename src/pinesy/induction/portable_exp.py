@@ -34,8 +34,8 @@ def portable_exp(numbers: FloatArray) -> FloatArray:
     """
     clipped = np.maximum(numbers, LEAST)
     k = np.rint(clipped * -PER_LOG_2)
-    rest = clipped + k * LOG_2_HIGH + k * LOG_2_LOW
-    total = np.full(rest.shape, COEFFICIENTS[0])
+    remainder = clipped + k * LOG_2_HIGH + k * LOG_2_LOW
+    total = np.full(remainder.shape, COEFFICIENTS[0])
     for coefficient in COEFFICIENTS[1:]:
-        total = total * rest + coefficient
+        total = total * remainder + coefficient
     return np.asarray(total * HALVINGS[k.astype(np.intp)])
