@@ -1,5 +1,6 @@
 """Induced classifiers are calibrated by points before rounding: small sets at high levels."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -9,11 +10,14 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from calibration.adders import least_successes
+from induction.random_cards import random_card, rows
 from messages import raises_saying
 from pinesy import DataError, calibrate, load, parse, save
 from pinesy.calibration import CalibratedPoints, ConformalTransform
 from pinesy.estimators import RuleClassifier
 from pinesy.exceptions import DataWarning
+from pinesy.induction import CardCascade
+from pinesy.induction.portable_exp import portable_exp
 from pinesy.induction.unrounded_scores import unrounded_degrees
 
 SPLITS, LEVEL, TRAINING, CALIBRATION = 20, 0.99, 700, 550
@@ -47,6 +51,29 @@ def test_sets_of_ten_classes_are_small_at_99_percent() -> None:
     # given its calibration, coverage is Beta(545, 6): over 20 of them within 0.99 +- 0.004 nearly
     # always, to which the binomial bound of the tests is added
     assert least_successes(LEVEL - 0.004, n) <= covered <= n
+
+
+@pytest.mark.parametrize("n_classes", [3, 12])
+def test_a_row_has_the_same_bits_in_every_batch(n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    card = random_card(0, n_classes, 60, 1)
+    lines = tuple(line._replace(weight=line.points + rng.normal()) for line in card.lines)
+    cascade = CardCascade(replace(card, lines=lines))
+    degrees = rows(rng, cascade.inputs, 100, 0.3)
+    whole = unrounded_degrees(cascade.card, cascade.card_rows(degrees))
+    for n in (1, 2, 7):
+        parts = [cascade.card_rows(degrees[i : i + n]) for i in range(0, 100, n)]
+        found = np.concatenate([unrounded_degrees(cascade.card, part) for part in parts])
+        assert found.tobytes() == whole.tobytes()
+
+
+def test_exponentials_are_exact_to_a_bit() -> None:
+    numbers = np.append(-np.random.default_rng(0).exponential(20.0, 10_000), [0.0, -0.0, -700.0])
+    exact = np.exp(numbers)
+    assert (abs(portable_exp(numbers) - exact) <= 2.0 * np.spacing(exact)).all()
+    assert (
+        portable_exp(np.array([-np.inf, -1e9])).tolist() == portable_exp(numbers[-1:]).tolist() * 2
+    )
 
 
 def test_classes_that_points_tie_are_told_apart() -> None:

@@ -32,6 +32,30 @@ def test_rules_become_a_graph(pinesy: Run, rules: Path, tmp_path: Path) -> None:
     assert (tmp_path / "p.onnx").stat().st_size > len(expected.SerializeToString())
 
 
+def test_guarantees_become_a_graph(pinesy: Run, rules: Path, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    cascade, n = library.load(rules), 40
+    evidence = {a.name: [a.domain[i % len(a.domain)] for i in range(n)] for a in cascade.inputs}
+    truth = {a.name: [a.domain[i % len(a.domain)] for i in range(n)] for a in cascade.outputs}
+    calibrated = library.calibrate(cascade, evidence, truth)
+    selective = library.decide(calibrated, evidence, truth)
+    model, graph = tmp_path / "sum.json", tmp_path / "sum.onnx"
+    library.save(selective, model)
+    options = ["--level", 0.9, "--inputs-as", "values"]
+    done = pinesy("export", "onnx", model, "-o", graph, *options)
+    assert (done.exit_code, done.output) == (0, "")
+    assert onnx.load(graph) == library.to_onnx(calibrated, inputs_as="values", level=0.9)
+    done = pinesy("export", "onnx", model, "-o", graph, "--decide")
+    assert done.exit_code == 0
+    assert onnx.load(graph) == library.to_onnx(selective)
+    done = pinesy("export", "onnx", rules, "-o", graph, "--decide")
+    assert done.exit_code == 3
+    assert "pinesy calibrate" in done.stderr
+    done = pinesy("export", "onnx", rules, "-o", graph, "--level", 0.9)
+    assert done.exit_code == 3
+    assert "calibrate the rules" in done.stderr
+
+
 def test_what_is_not_there_is_asked_for(
     pinesy: Run, rules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from pinesy.exceptions import DataError
 from pinesy.exchange.page import rules_page
 from pinesy.exchange.page_data import samples_data, titles_of
 from pinesy.exchange.table_sheets import SUFFIXES
+from pinesy.guarantees import SelectiveRules
 from pinesy.model.storage import load_rules
 
 export = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
@@ -49,6 +50,17 @@ OnnxFile = Annotated[Path, typer.Option("--output", "-o", help="Write to this .o
 Given = Annotated[
     str,
     options.transform_option("The inputs are probabilities, and the graph transforms them."),
+]
+GraphForm = Annotated[
+    Literal["values", "degrees"],
+    typer.Option(
+        help="A number, or the index of a value, for each input (NaN is unknown); or the degree of "
+        "each value."
+    ),
+]
+Decided = Annotated[
+    bool,
+    typer.Option("--decide", help="Write which cases the model decides, and which it hands over."),
 ]
 TableFile = Annotated[
     Path, typer.Option("--output", "-o", help="Write to this .csv or .xlsx file.")
@@ -148,6 +160,9 @@ def onnx(
     output: OnnxFile,
     transform: Given = "none",
     outputs: options.Outputs = None,
+    inputs_as: GraphForm = "degrees",
+    level: options.Level = None,
+    is_selective: Decided = False,
 ) -> None:
     """Write rules, or network, transformation and rules in one, as a graph of ONNX.
 
@@ -157,16 +172,40 @@ def onnx(
     onnxruntime gives the bits of pinesy infer. Samples that pinesy refuses get
     NaN.
 
+    With --level, of calibrated rules: degrees are calibrated, and each output b
+    has "b (set)", the values that are not excluded, and "b (outcome)". With
+    --decide, of a model of pinesy calibrate --error: "decided", "certainty" and
+    "b (best)". Such a model has its own transformation.
+
     [bold]Examples[/bold]
       pinesy export onnx examples/weather.rules -o weather.onnx
+      pinesy export onnx loan.json --inputs-as values --level 0.95 -o loan.onnx
       pinesy export onnx model.zip -o model.onnx
     """
     options.check_output_file(output, [".onnx"], [model])
-    content: Any = pinesy.load(model) if model.suffix == ".zip" else load_rules(model)
+    if level is not None or is_selective:
+        content: Any = _guaranteed_model(model, is_selective)
+    else:
+        content = pinesy.load(model) if model.suffix == ".zip" else load_rules(model)
     transform_name = None if transform == "none" else transform
-    graph = pinesy.to_onnx(content, outputs, transform=transform_name)
+    graph = pinesy.to_onnx(
+        content, outputs, transform=transform_name, inputs_as=inputs_as, level=level
+    )
     with atomic_bytes(output) as stream:
         stream.write(graph.SerializeToString())
+
+
+def _guaranteed_model(path: Path, is_selective: bool) -> Any:
+    """Return a model with its threshold, or with its calibration alone; raise `DataError`."""
+    model: Any = pinesy.load(path)
+    if not is_selective:
+        return model.model if isinstance(model, SelectiveRules) else model
+    if not isinstance(model, SelectiveRules):
+        raise DataError(
+            f"{path}: has no threshold from which cases are decided; test one on other samples "
+            f"first: pinesy calibrate {path} DATA -o MODEL.json --error 0.01"
+        )
+    return model
 
 
 @export.command()

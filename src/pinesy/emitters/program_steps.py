@@ -1,8 +1,8 @@
 """A compiled program as steps that emitters write in another language.
 
-Every emitter (SQL, C, ONNX) reads the same steps: values are numbered, each is computed once, and a
-step names the values it combines. So an emitter only has to write a number, a minimum and a
-maximum.
+Every emitter (SQL, C, ONNX, the page) reads the same steps: values are numbered, each is computed
+once, and a step names the values it combines. So an emitter only has to write a number, a minimum
+and a maximum.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pinesy.engine.circuit import MAX, MAXMIN, MIN, STORE
 from pinesy.engine.code import Code
 from pinesy.engine.derivatives import operand_values
+from pinesy.engine.templates import Template
 
 Indices = npt.NDArray[np.int64]
 #: Writes the minimum or the maximum of some texts.
@@ -89,6 +90,18 @@ def program_steps(code: Code) -> ProgramSteps:
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
         numbers[values[computes[instruction]]],
         outputs,
+    )
+
+
+def template_steps(template: Template) -> ProgramSteps:
+    """Return the steps of one rule set structure; the input columns are the template's leaves."""
+    return ProgramSteps(
+        np.array([0.0, 1.0]),
+        len(template.leaves),
+        template.ops.astype(np.int64),
+        template.starts.astype(np.int64),
+        template.args.astype(np.int64),
+        template.outputs.astype(np.int64),
     )
 
 

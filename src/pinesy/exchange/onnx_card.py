@@ -5,6 +5,7 @@ condition, line or class, and a column for each sample.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,47 +14,133 @@ from pinesy._common.masks import mask_table
 from pinesy._common.names import column_slices
 from pinesy.exchange.onnx_graph import OnnxGraph
 from pinesy.exchange.onnx_transforms import add_antipignistic_inverse
+from pinesy.induction.portable_exp import (
+    COEFFICIENTS,
+    HALVINGS,
+    LEAST,
+    LOG_2_HIGH,
+    LOG_2_LOW,
+    PER_LOG_2,
+)
 from pinesy.induction.score_card import ScoreCard
+from pinesy.induction.unrounded_scores import log_odds_of_point
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.propositions import Proposition
 
 Numbers = npt.NDArray[np.int64]
 
 
+class CardNodes(NamedTuple):
+    """A card in a graph.
+
+    Attributes
+    ----------
+    best : the indices of the classes (samples,)
+    probability : (samples, classes)
+    height : the highest possibility of a class (samples,)
+    """
+
+    best: str
+    probability: str
+    height: str
+
+
 def add_card(
     graph: OnnxGraph, card: ScoreCard, attributes: Sequence[Attribute], columns: str
-) -> tuple[str, str]:
-    """Append a card; return the indices of the classes (samples,) and probabilities (samples, n).
+) -> CardNodes:
+    """Append a card.
 
     Parameters
     ----------
     attributes, columns : the inputs, and their degrees, (input columns, samples)
     """
-    premises = [line.conditions for line in card.lines]
-    premises += [rule.premise.propositions for rule in card.user_rules]
     n_lines, n_classes = len(card.lines), len(card.output.domain)
+    possible, negated = _card_measures(graph, card, attributes, columns)
     totals = _rows_of(graph, columns, np.array([*card.start.values()], dtype=np.float64))
-    possible = negated = ""
-    if premises:
-        possible, negated = _measures(graph, premises, attributes, columns)
     if n_lines:
         lines = graph.take(possible, np.arange(n_lines)), graph.take(negated, np.arange(n_lines))
         gives = np.zeros((n_classes, n_lines))
         gives[[card.output.position(c.value) for c in card.lines], np.arange(n_lines)] = 1.0
-        points = _line_points(graph, card, *lines)
+        points = _line_points(graph, card, [line.points for line in card.lines], *lines)
         totals = graph.node("Add", totals, graph.node("MatMul", graph.constant(gives), points))
-    possibility = _levels(graph, card, totals)
-    inside = mask_table(n_classes, [rule.conclusion.mask for rule in card.user_rules]).T
-    for index, (rule, is_in) in enumerate(zip(card.user_rules, inside, strict=True), n_lines):
-        alpha = graph.node("Max", graph.take(possible, [index]), graph.constant(rule.s))
-        beta = graph.node("Max", graph.take(negated, [index]), graph.constant(rule.r))
-        bounds = graph.take(graph.concat([alpha, beta], axis=0), np.where(is_in, 0, 1))
-        possibility = graph.node("Min", possibility, bounds)
+    possibility = _add_user_rules(graph, card, _levels(graph, card, totals), possible, negated)
     top = graph.node("ReduceMax", possibility, graph.shape(0), keepdims=1)
     is_top = graph.node("Equal", possibility, top)
     among = graph.node("Where", is_top, totals, graph.constant(-np.inf))
     best = graph.node("ArgMax", among, axis=0, keepdims=0)
-    return best, _probabilities(graph, possibility, top, n_classes)
+    probability = _probabilities(graph, possibility, top, n_classes)
+    return CardNodes(best, probability, graph.node("Reshape", top, graph.shape(-1)))
+
+
+def add_unrounded(
+    graph: OnnxGraph, card: ScoreCard, attributes: Sequence[Attribute], columns: str
+) -> str:
+    """Append the degrees of classes by points before rounding, (samples, classes).
+
+    They have the bits of `unrounded_degrees`: the same numbers are added in the same order.
+    """
+    n_classes = len(card.output.domain)
+    possible, negated = _card_measures(graph, card, attributes, columns)
+    totals = _rows_of(graph, columns, np.array([*card.start.values()], dtype=np.float64))
+    if card.lines:
+        numbers = np.arange(len(card.lines))
+        weights = [line.weight or line.points for line in card.lines]
+        lines = graph.take(possible, numbers), graph.take(negated, numbers)
+        # Starts first, then points, then zeros (the last row), added one after the other.
+        terms = [totals, _line_points(graph, card, weights, *lines)]
+        table = graph.concat([*terms, _rows_of(graph, columns, np.zeros(1))], axis=0)
+        classes = np.array([card.output.position(line.value) for line in card.lines])
+        of_classes = [
+            np.array([c, *(n_classes + np.flatnonzero(classes == c))]) for c in range(n_classes)
+        ]
+        indices = _padded(of_classes, n_classes + len(card.lines))
+        sums = graph.node("CumSum", graph.take(table, indices), graph.constant(1, np.int64))
+        totals = graph.node("Gather", sums, graph.constant(indices.shape[1] - 1, np.int64), axis=1)
+    scaled = graph.node("Mul", graph.constant(log_odds_of_point(card)), totals)
+    top = graph.node("ReduceMax", scaled, graph.shape(0), keepdims=1)
+    exponentials = _exponentials(graph, graph.node("Sub", scaled, top))
+    sums = graph.node("CumSum", exponentials, graph.constant(0, np.int64))
+    softmax = graph.node("Div", exponentials, graph.take(sums, [n_classes - 1]))
+    by_user_rules = _rows_of(graph, columns, np.full(n_classes, card.levels[0]))
+    by_user_rules = _add_user_rules(graph, card, by_user_rules, possible, negated)
+    return graph.node("Transpose", graph.node("Min", softmax, by_user_rules))
+
+
+def _exponentials(graph: OnnxGraph, numbers: str) -> str:
+    """Append `portable_exp`."""
+    clipped = graph.node("Max", numbers, graph.constant(LEAST))
+    k = graph.node("Round", graph.node("Mul", clipped, graph.constant(-PER_LOG_2)))
+    remainder = clipped
+    for part in (LOG_2_HIGH, LOG_2_LOW):
+        remainder = graph.node("Add", remainder, graph.node("Mul", k, graph.constant(part)))
+    total = graph.constant(COEFFICIENTS[0])
+    for coefficient in COEFFICIENTS[1:]:
+        total = graph.node("Add", graph.node("Mul", total, remainder), graph.constant(coefficient))
+    powers = graph.node("Gather", graph.constant(HALVINGS), graph.cast(k, np.int64), axis=0)
+    return graph.node("Mul", total, powers)
+
+
+def _card_measures(
+    graph: OnnxGraph, card: ScoreCard, attributes: Sequence[Attribute], columns: str
+) -> tuple[str, str]:
+    """Return the measures of lines, and after them those of the premises of the user's rules."""
+    premises = [line.conditions for line in card.lines]
+    premises += [rule.premise.propositions for rule in card.user_rules]
+    return _measures(graph, premises, attributes, columns) if premises else ("", "")
+
+
+def _add_user_rules(
+    graph: OnnxGraph, card: ScoreCard, possibility: str, possible: str, negated: str
+) -> str:
+    """Return the possibility of each class, at most what the rules of the user leave it."""
+    inside = mask_table(len(card.output.domain), [rule.conclusion.mask for rule in card.user_rules])
+    rules = zip(card.user_rules, inside.T, strict=True)
+    for index, (rule, is_in) in enumerate(rules, len(card.lines)):
+        alpha = graph.node("Max", graph.take(possible, [index]), graph.constant(rule.s))
+        beta = graph.node("Max", graph.take(negated, [index]), graph.constant(rule.r))
+        bounds = graph.take(graph.concat([alpha, beta], axis=0), np.where(is_in, 0, 1))
+        possibility = graph.node("Min", possibility, bounds)
+    return possibility
 
 
 def _rows_of(graph: OnnxGraph, columns: str, numbers: npt.NDArray[np.float64]) -> str:
@@ -101,10 +188,12 @@ def _padded(rows: Sequence[Numbers], filler: int | None) -> Numbers:
     return table
 
 
-def _line_points(graph: OnnxGraph, card: ScoreCard, possible: str, negated: str) -> str:
-    """Return ``points * N + undetermined * (P - N)`` of each line."""
+def _line_points(
+    graph: OnnxGraph, card: ScoreCard, weights: Sequence[float], possible: str, negated: str
+) -> str:
+    """Return ``points * N + undetermined * (P - N)`` of each line, for these points."""
     certain = graph.node("Sub", graph.constant(1.0), negated)
-    points = graph.constant([[line.points] for line in card.lines])
+    points = graph.constant([[weight] for weight in weights])
     undetermined = graph.constant([[line.undetermined] for line in card.lines])
     open_part = graph.node("Mul", undetermined, graph.node("Sub", possible, certain))
     return graph.node("Add", graph.node("Mul", points, certain), open_part)

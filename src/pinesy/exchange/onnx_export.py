@@ -1,4 +1,4 @@
-"""Rules, and whole models, as one graph of ONNX: networks, transformations, rules.
+"""Rules, and whole models, as one graph of ONNX: networks, transformations, rules, guarantees.
 
 The transformations of probabilities have the bits of `pinesy.transforms`, because the same numbers
 are added in the same order: `CumSum` adds one after the other, `TopK` sorts with ties by index.
@@ -11,14 +11,29 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pinesy.calibration.calibrated_rules import CalibratedRules
 from pinesy.engine.program import Program
 from pinesy.evidence.evidence_form import Transform
 from pinesy.exceptions import DataError, DomainError
 from pinesy.exchange.onnx_card import add_card
+from pinesy.exchange.onnx_columns import (
+    SAMPLES,
+    Group,
+    add_card_outputs,
+    add_contradictions,
+    add_inputs,
+    coherence_rows,
+    group_rows,
+    new_graph,
+    program_columns,
+    split_outputs,
+    transform_groups,
+)
 from pinesy.exchange.onnx_graph import OPSET, OnnxGraph
-from pinesy.exchange.onnx_rules import Numbers, add_rules
-from pinesy.exchange.onnx_transforms import add_transform
-from pinesy.exchange.onnx_values import add_values
+from pinesy.exchange.onnx_guarantees import guaranteed_graph, refuse_groups
+from pinesy.exchange.onnx_rules import add_rules
+from pinesy.guarantees.decide import SelectiveRules
+from pinesy.guarantees.grouped_rules import GroupedRules
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import ScoreCard
 from pinesy.model.neurosymbolic import NeuroSymbolic
@@ -29,16 +44,14 @@ from pinesy.rules.attributes import Attribute
 from pinesy.samples import value_texts
 from pinesy.transforms import Transformation, as_transform
 
-#: The name of the axis of samples.
-SAMPLES = "samples"
-
 
 def to_onnx(
-    rules: Cascade | RuleSet | HasRules | NeuroSymbolic,
+    rules: Cascade | RuleSet | HasRules | NeuroSymbolic | CalibratedRules | SelectiveRules,
     outputs: Iterable[str | Attribute] | None = None,
     *,
     transform: Transform = None,
     inputs_as: Literal["degrees", "values"] = "degrees",
+    level: float | None = None,
 ) -> Any:
     """Return rules, or network, transformation and rules together, as an `onnx.ModelProto`.
 
@@ -51,20 +64,33 @@ def to_onnx(
     Of induced rules there are two more outputs, ``class`` (the index of what `predict` returns, -1
     for refused samples) and ``probability`` (`predict_proba`), by the score card.
 
+    Of calibrated rules the outputs are the calibrated degrees of `CalibratedRules.infer`, and
+    ``conformity``. With a `level` there are, of each output `b`, ``b (set)``, the values that are
+    not excluded, and ``b (outcome)``, the index of its outcome in `OUTCOMES` (-1 for refused
+    samples), as `predict_set` gives them. Of rules with a threshold (`decide`) there are
+    ``decided``, ``certainty`` and ``b (best)``, the index of the proposed value; with a `level`,
+    sets of their calibration besides.
+
     Onnxruntime gives the bits of pinesy: minimum and maximum copy numbers, and the transformations
     add them in the same order. What a network says is rounded in another way by each program that
     runs it. Size and time are linear in the length of the compiled program.
 
     Parameters
     ----------
-    rules : rules, a fitted `pinesy.estimators.RuleClassifier` (its degrees, not calibrated ones),
-        or a model whose perceptions are `pinesy.nets.NetworkPerception`; its inputs are images
+    rules : rules; what `calibrate` or `decide` returns; a fitted
+        `pinesy.estimators.RuleClassifier` (calibrated degrees with a `level` alone); or a model
+        whose perceptions are `pinesy.nets.NetworkPerception`; its inputs are images
         ``(samples, 28, 28)`` of uint8
     outputs : what is inferred; by default the attributes that no premise uses
     transform : ``"antipignistic"`` or ``"minimum_specificity"`` if the inputs of the graph are
         probabilities; a model has its own
     inputs_as : ``"values"`` if an input of the graph, of shape ``(samples,)``, has the numbers of a
         numeric attribute, or else the indices of values as the metadata lists them; NaN is unknown
+    level : of the prediction sets of calibrated rules, such as 0.95
+
+    Raises
+    ------
+    DomainError : for calibrations that need more of a sample than its inputs: groups, weights
 
     Examples
     --------
@@ -77,33 +103,47 @@ def to_onnx(
         raise DomainError(f"unknown inputs_as {inputs_as!r:.60}; give 'values' or 'degrees'")
     if inputs_as == "values" and (transform is not None or isinstance(rules, NeuroSymbolic)):
         raise DomainError("probabilities and images are no values; leave out inputs_as")
+    if level is not None:
+        rules = _with_calibration(rules)
+    if isinstance(rules, GroupedRules):
+        refuse_groups(rules)
+    if isinstance(rules, CalibratedRules | SelectiveRules):
+        if transform is not None:
+            raise DomainError("the model has its own transformation; leave out transform")
+        return guaranteed_graph(rules, outputs, inputs_as, level)
     if isinstance(rules, NeuroSymbolic):
         if transform is not None:
             raise DomainError("a model has its own transformation; leave out transform")
         return _model_graph(rules, outputs)
     cascade = as_cascade(rules)
     program = cascade.compile(outputs)
-    graph = _graph_of(program)
-    columns = {a.name: a.name for a in program.inputs}
-    for a in program.inputs:
-        is_value = inputs_as == "values"
-        graph.input(a.name, np.float64, [SAMPLES] if is_value else [SAMPLES, len(a.domain)])
-        if is_value:
-            columns[a.name] = add_values(graph, a, a.name)
-    groups = [
-        (of_size, graph.concat([columns[a.name] for a in of_size], axis=1))
-        for of_size in _by_size(program.inputs)
-    ]
+    graph = new_graph(program.inputs, program.outputs)
+    groups = group_rows(graph, program.inputs, add_inputs(graph, program.inputs, inputs_as))
     name = None if transform is None else as_transform(transform)
     return _finished(graph, program, groups, name, card_of(cascade))
+
+
+def _with_calibration(rules: Any) -> Any:
+    """Return the calibrated rules of a classifier; raise `DomainError` where there are none."""
+    if isinstance(rules, CalibratedRules | SelectiveRules | GroupedRules):
+        return rules
+    calibrated = getattr(rules, "calibration_", None)
+    if isinstance(rules, NeuroSymbolic) and calibrated is not None:
+        raise DomainError(
+            "the calibration of a model is written without its network: "
+            "to_onnx(model.calibration_, level=...) takes the probabilities of the network"
+        )
+    if calibrated is None:
+        raise DomainError("level is of calibrated rules: calibrate the rules, or leave it out")
+    return calibrated
 
 
 def _model_graph(model: NeuroSymbolic, outputs: Iterable[str | Attribute] | None) -> Any:
     """Return the graph of a model; inputs that the outputs do not need are left out."""
     rules = as_cascade(getattr(model, "rules_", model.rules))
     program = rules.compile(outputs)
-    graph = _graph_of(program)
-    groups = []
+    graph = new_graph(program.inputs, program.outputs)
+    groups: list[Group] = []
     for view in views_of(model.perception, rules.inputs):
         needed = [a for a in view.attributes if a in program.inputs]
         if needed:
@@ -139,118 +179,27 @@ def _perceived(graph: OnnxGraph, view: View, attributes: Sequence[Attribute]) ->
     return graph.node("Reshape", probabilities, graph.shape(-1, width))
 
 
-def _graph_of(program: Program) -> OnnxGraph:
-    for a in program.outputs:
-        if a in program.inputs:
-            raise DomainError(
-                f"{a.name!r} is an input of the graph, so it cannot be an output of it; name "
-                "attributes that rules conclude on"
-            )
-    return OnnxGraph(a.name for a in (*program.inputs, *program.outputs))
-
-
-def _by_size(attributes: Iterable[Attribute]) -> list[list[Attribute]]:
-    """Return attributes with domains of one size together."""
-    groups: dict[int, list[Attribute]] = {}
-    for a in attributes:
-        groups.setdefault(len(a.domain), []).append(a)
-    return list(groups.values())
-
-
 def _finished(
     graph: OnnxGraph,
     program: Program,
-    groups: Sequence[tuple[Sequence[Attribute], str]],
+    groups: Sequence[Group],
     transform: Transformation | None,
     card: ScoreCard | None,
 ) -> Any:
-    """Append the transformation, if any, the rules and their card, if any; return the model.
-
-    Parameters
-    ----------
-    groups : attributes with domains of one size, and their columns side by side
-    """
-    if transform is not None:
-        groups = [(of, _transformed(graph, of, rows, transform)) for of, rows in groups]
-    columns = graph.node("Transpose", graph.concat([rows for _, rows in groups], axis=1))
-    order = _column_indices(program, [a for of, _ in groups for a in of])
-    if (np.diff(order) != 1).any():
-        columns = graph.take(columns, order)
-    contradictions = _add_outputs(graph, program, add_rules(graph, program.code, columns))
+    """Append the transformation, if any, the rules and their card, if any; return the model."""
+    columns = program_columns(graph, program, transform_groups(graph, groups, transform))
+    out = add_rules(graph, program.code, columns)
+    names = [a.name for a in program.outputs]
+    split_outputs(graph, program, out, names)
+    for a in program.outputs:
+        graph.output(a.name, np.float64, [SAMPLES, len(a.domain)])
+    degrees = dict(zip(names, names, strict=True))
     texts: dict[str, Any] = {
         "inputs": {a.name: value_texts(a) for a in program.inputs},
         "outputs": {a.name: value_texts(a) for a in program.outputs},
-        "contradictions": contradictions,
+        "contradictions": add_contradictions(graph, degrees, coherence_rows(graph, program, out)),
     }
     if card is not None and card.output in program.outputs:
-        texts["card"] = _add_card_outputs(graph, program, card, columns, contradictions)
+        nodes = add_card(graph, card, program.inputs, graph.node("Abs", columns))
+        texts["card"] = add_card_outputs(graph, card, nodes)
     return graph.model("pinesy", {"pinesy": json.dumps(texts)})
-
-
-def _transformed(
-    graph: OnnxGraph, attributes: Sequence[Attribute], rows: str, transform: Transformation
-) -> str:
-    size = len(attributes[0].domain)
-    distributions = graph.node("Reshape", rows, graph.shape(-1, size))
-    degrees = add_transform(graph, distributions, size, transform)
-    return graph.node("Reshape", degrees, graph.shape(-1, size * len(attributes)))
-
-
-def _column_indices(program: Program, attributes: Sequence[Attribute]) -> Numbers:
-    """Return the index of each column of the program among the columns of attributes."""
-    bounds = np.cumsum([0, *(len(a.domain) for a in attributes)]).tolist()
-    first = dict(zip((a.name for a in attributes), bounds, strict=False))
-    return np.concatenate([first[a.name] + np.arange(len(a.domain)) for a in program.inputs])
-
-
-def _add_outputs(graph: OnnxGraph, program: Program, out: str) -> dict[str, str]:
-    """Declare the outputs; return the names of the contradiction outputs by attribute."""
-    code, contradictions = program.code, {}
-    names = [a.name for a in program.outputs]
-    used_names = {*names, *(a.name for a in program.inputs)}
-    spans = [code.columns[name] for name in names]
-    indices = np.concatenate([np.arange(span.start, span.stop) for span in spans])
-    as_they_are = len(indices) == code.n_outputs and (np.diff(indices) == 1).all()
-    columns = graph.node("Transpose", out if as_they_are else graph.take(out, indices))
-    sizes = graph.shape(*(len(a.domain) for a in program.outputs))
-    graph.node_outputs("Split", [columns, sizes], names, axis=1)
-    for a in program.outputs:
-        graph.output(a.name, np.float64, [SAMPLES, len(a.domain)])
-        if a.name in code.coherence:
-            coherence = graph.take(out, code.coherence[a.name])
-            top = graph.node("ReduceMax", a.name, graph.shape(1), keepdims=0)
-            contradictions[a.name] = _free(f"{a.name} (contradiction)", used_names)
-            lowest = graph.node("Min", top, coherence)
-            graph.node("Sub", graph.constant(1.0), lowest, output=contradictions[a.name])
-            graph.output(contradictions[a.name], np.float64, [SAMPLES])
-    return contradictions
-
-
-def _add_card_outputs(
-    graph: OnnxGraph,
-    program: Program,
-    card: ScoreCard,
-    columns: str,
-    contradictions: dict[str, str],
-) -> dict[str, str]:
-    """Declare class and probability; return their names, and that of the attribute."""
-    used_names = {a.name for a in (*program.inputs, *program.outputs)} | {*contradictions.values()}
-    names = {key: _free(key, used_names) for key in ("class", "probability")}
-    best, probability = add_card(graph, card, program.inputs, graph.node("Abs", columns))
-    refused = graph.node("IsNaN", graph.columns(card.output.name, 0, 1))
-    nan = graph.constant(np.nan)
-    graph.node("Where", refused, nan, probability, output=names["probability"])
-    no_class = graph.constant(-1, np.int64)
-    flat = graph.node("Reshape", refused, graph.shape(-1))
-    graph.node("Where", flat, no_class, best, output=names["class"])
-    graph.output(names["class"], np.int64, [SAMPLES])
-    graph.output(names["probability"], np.float64, [SAMPLES, len(card.output.domain)])
-    return {"attribute": card.output.name, **names}
-
-
-def _free(name: str, used_names: set[str]) -> str:
-    """Return a name, changed if it is used already, and mark it as used."""
-    while name in used_names:
-        name += "'"
-    used_names.add(name)
-    return name

@@ -34,8 +34,8 @@ class OnnxGraph:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.onnx = onnx_module()
-        self._prefix, names = "pinesy", tuple(names)
-        while any(name.startswith(f"{self._prefix}/") for name in names):
+        self._prefix, self._names = "pinesy", {*names}
+        while any(name.startswith(f"{self._prefix}/") for name in self._names):
             self._prefix += "_"
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
@@ -51,6 +51,13 @@ class OnnxGraph:
         """Return an unused name."""
         self._count += 1
         return f"{self._prefix}/{self._count}"
+
+    def unused(self, name: str) -> str:
+        """Return a name for an output, changed if it is used already, and mark it as used."""
+        while name in self._names:
+            name += "'"
+        self._names.add(name)
+        return name
 
     def append(self, model: Any, value: str) -> str:
         """Append a model of ONNX with one input and return the name of its only output."""
@@ -72,6 +79,11 @@ class OnnxGraph:
     def output(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> None:
         """Declare a value as an output."""
         self._outputs.append(self._value(name, kind, shape))
+
+    def named(self, name: str, value: str, kind: npt.DTypeLike, *sizes: int | str) -> str:
+        """Declare a value as an output of another name; return the name."""
+        self.output(self.node("Identity", value, output=name), kind, sizes)
+        return name
 
     def _value(self, name: str, kind: npt.DTypeLike, shape: Sequence[int | str]) -> Any:
         return self.onnx.helper.make_tensor_value_info(name, self._type(kind), list(shape))

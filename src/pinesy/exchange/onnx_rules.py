@@ -109,7 +109,7 @@ def add_rules(graph: OnnxGraph, code: Code, columns: str) -> str:
     for level in levels:
         rows.append(graph.concat([_operation(graph, table, rows) for table in level], axis=0))
     stored = _gather(graph, rows, *outputs.T)
-    return graph.node("Where", _is_valid(graph, code, columns), stored, graph.constant(np.nan))
+    return graph.node("Where", valid_samples(graph, code, columns), stored, graph.constant(np.nan))
 
 
 def _fixed_rows(graph: OnnxGraph, code: Code, degrees: str) -> str:
@@ -159,7 +159,7 @@ def _gather(graph: OnnxGraph, rows: list[str], levels: Numbers, indices: Numbers
     return graph.take(together, order)
 
 
-def _is_valid(graph: OnnxGraph, code: Code, columns: str) -> str:
+def valid_samples(graph: OnnxGraph, code: Code, columns: str) -> str:
     """Return, for each sample, whether its degrees are in [0, 1] and its inputs normalised."""
     lower, upper, first = graph.constant(0.0), graph.constant(1.0), graph.shape(0)
     least = graph.node("ReduceMin", columns, first, keepdims=0)

@@ -35,6 +35,16 @@ def add_minimum_specificity(graph: OnnxGraph, rows: str, size: int) -> str:
     return _restore_order(graph, rows, order, is_top, _reverse_cumsum(graph, ordered))
 
 
+def add_equal_ties(graph: OnnxGraph, rows: str, size: int) -> str:
+    """Append `add_minimum_specificity`, and for ties the degree of the first of them."""
+    degrees = add_minimum_specificity(graph, rows, size)
+    values, others = (graph.node("Unsqueeze", rows, graph.shape(axis)) for axis in (2, 1))
+    of_others = graph.node("Unsqueeze", degrees, graph.shape(1))
+    is_tied = graph.node("Equal", values, others)
+    tied = graph.node("Where", is_tied, of_others, graph.constant(0.0))
+    return graph.node("ReduceMax", tied, graph.shape(2), keepdims=0)
+
+
 def add_antipignistic_inverse(graph: OnnxGraph, rows: str, size: int) -> str:
     """Append ``p_k = p_{k+1} + (pi_k - pi_{k+1}) / k``, of normalised rows."""
     ordered, order = _sort(graph, rows, size)

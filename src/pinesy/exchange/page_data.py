@@ -1,6 +1,7 @@
 """Rules and samples as the plain data that the page's JavaScript reads (`web/engine.js`).
 
-Rule sets that differ only in names and parameters share one *shape*. A subset of a domain is a
+Rule sets that differ only in names and parameters share one *shape*, for explanations, and those of
+one structure share their compiled steps (`page_steps`), for inference. A subset of a domain is a
 string of hexadecimal digits, the first digit for the first four values. Numbers are written with
 all digits, so inference in the page is equal to inference here bit for bit.
 """
@@ -14,9 +15,11 @@ import numpy as np
 
 from pinesy._common.names import column_slices, name_of
 from pinesy._common.validation import FloatArray, check_distributions, check_known
+from pinesy.engine.rule_set_kinds import RuleSetStructure
 from pinesy.evidence.evidence_form import Evidence, evidence_rows
 from pinesy.evidence.unseen_values import without_unseen
 from pinesy.exceptions import DataError, placed
+from pinesy.exchange.page_steps import mask_digits, structure_steps
 from pinesy.explanations import is_coherent
 from pinesy.induction.points_cascade import card_of
 from pinesy.induction.score_card import ScoreCard
@@ -51,15 +54,16 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
     """Return the rules as plain data, or raise `DataError` if they are too large for a page.
 
     The keys: `domains`, lists of names of values; `attributes`, the inputs first, then those that
-    rules conclude on in an order of inference; `shapes` and `sets` (see `_shape` and `_set_data`;
-    `first` is the number of the first rule in the rule base, of a formula that of the rule that it
-    stands in); `outputs`, the indices of the attributes that no premise uses;
-    `questions`, what can be asked about (see `_question`); of induced rules `card` (see `_card`).
+    rules conclude on in an order of inference; `shapes`, `programs` and `sets` (see `_shape`,
+    `structure_steps` and `_set_data`; `first` is the number of the first rule in the rule base, of
+    a formula that of the rule that it stands in); `outputs`, the indices of the attributes that no
+    premise uses; `questions`, what can be asked about (see `_question`); of induced rules `card`
+    (see `_card`).
     """
     attributes = [*cascade.inputs, *(cascade.attributes[name] for name in cascade.sets)]
     _check_size(cascade, attributes)
     index = {a.name: i for i, a in enumerate(attributes)}
-    domains, shapes = NumberedTexts(), NumberedTexts()
+    domains, shapes, structures = NumberedTexts(), NumberedTexts(), NumberedTexts()
     described = [attribute_data(a, domains.number(tuple(value_texts(a)))) for a in attributes]
     for attribute, content in zip(attributes, described, strict=True):
         if attribute.factors:
@@ -67,16 +71,27 @@ def rules_data(cascade: Cascade) -> dict[str, Any]:
                 attribute_data(factor, domains.number(tuple(value_texts(factor))))
                 for factor in attribute.factors
             ]
-    sets = [
-        _set_data(s, index, shapes.number(_shape(s)), leaves_a_value(s.unit))
-        | {"first": cascade.rule_number(s.output.name, 0)}
-        for s in cascade.order
-    ]
+    sets, programs = [], []
+    for rule_set in cascade.order:
+        structure = rule_set.unit.structure(set())
+        propositions = NumberedTexts()
+        premises = tuple(tuple(map(propositions.number, p)) for p in structure.premises)
+        if structure not in structures:
+            programs.append(structure_steps(structure, propositions, rule_set.output.name))
+        sets.append(
+            _set_data(rule_set, index, leaves_a_value(rule_set.unit))
+            | {
+                "shape": shapes.number(_shape(structure, propositions, premises)),
+                "program": structures.number(structure),
+                "first": cascade.rule_number(rule_set.output.name, 0),
+            }
+        )
     card = card_of(cascade)
     return {
         "domains": list(domains),
         "attributes": described,
         "shapes": [dict(shape) for shape in shapes],
+        "programs": programs,
         "sets": sets,
         "outputs": [index[a.name] for a in cascade.outputs],
         "questions": [_question(cascade, a, index) for a in questions_of(cascade)],
@@ -143,41 +158,27 @@ def attribute_data(attribute: Attribute, domain: int) -> dict[str, Any]:
     return content
 
 
-def _shape(rule_set: RuleSet) -> tuple[tuple[str, Any], ...]:
+def _shape(
+    structure: RuleSetStructure,
+    propositions: Iterable[tuple[int, int]],
+    premises: tuple[tuple[int, ...], ...],
+) -> tuple[tuple[str, Any], ...]:
     """Return the part of a rule set that does not depend on names and parameters.
 
     `propositions`, the distinct ones as pairs (input, subset); `premises`, for each rule the
     indices of its propositions; `conclusions`, subsets; `sizes`, of the domains of inputs and
     output.
     """
-    kind, numbers = rule_set.unit.structure(set()), NumberedTexts()
-    premises = tuple(
-        tuple(numbers.number((index, _hexadecimal(mask))) for index, mask in premise)
-        for premise in kind.premises
-    )
     return (
-        ("propositions", tuple(numbers)),
+        ("propositions", tuple((index, mask_digits(mask)) for index, mask in propositions)),
         ("premises", premises),
-        ("conclusions", tuple(map(_hexadecimal, kind.conclusions))),
-        ("sizes", (*kind.sizes, kind.output_size)),
+        ("conclusions", tuple(map(mask_digits, structure.conclusions))),
+        ("sizes", (*structure.sizes, structure.output_size)),
     )
 
 
-def _hexadecimal(mask: int) -> str:
-    """Return a subset as hexadecimal digits, the lowest first.
-
-    Examples
-    --------
-    >>> _hexadecimal(0b1_0010)
-    '21'
-    """
-    return f"{mask:x}"[::-1]
-
-
-def _set_data(
-    rule_set: RuleSet, index: dict[str, int], shape: int, coherent: bool
-) -> dict[str, Any]:
-    """Return a rule set as plain data: its attributes, shape, parameters, and texts if any.
+def _set_data(rule_set: RuleSet, index: dict[str, int], coherent: bool) -> dict[str, Any]:
+    """Return a rule set as plain data: its attributes, parameters, and texts if any.
 
     `coherent` is whether some value of the output is known to have possibility 1 for all inputs;
     `equation` of a function has texts and attributes.
@@ -185,7 +186,6 @@ def _set_data(
     content: dict[str, Any] = {
         "output": index[rule_set.output.name],
         "inputs": [index[a.name] for a in rule_set.inputs],
-        "shape": shape,
         "s": _single_or_list([rule.s for rule in rule_set.rules]),
         "r": _single_or_list([rule.r for rule in rule_set.rules]),
         "coherent": coherent,
@@ -218,7 +218,7 @@ def _card(card: ScoreCard, index: dict[str, int]) -> dict[str, Any]:
     numbers = NumberedTexts()
 
     def conditions(propositions: Iterable[Proposition]) -> list[int]:
-        keys = ((index[p.attribute.name], _hexadecimal(p.mask)) for p in propositions)
+        keys = ((index[p.attribute.name], mask_digits(p.mask)) for p in propositions)
         return [numbers.number(key) for key in keys]
 
     lines = [
@@ -233,7 +233,7 @@ def _card(card: ScoreCard, index: dict[str, int]) -> dict[str, Any]:
         for line in card.lines
     ]
     user_rules = [
-        [conditions(r.premise.propositions), _hexadecimal(r.conclusion.mask), r.s, r.r]
+        [conditions(r.premise.propositions), mask_digits(r.conclusion.mask), r.s, r.r]
         for r in card.user_rules
     ]
     return {
@@ -252,10 +252,15 @@ def _single_or_list(numbers: Sequence[float]) -> float | list[float]:
 
 
 def _special_text(proposition: Proposition) -> str | None:
-    """Return the text of a proposition with a condition, formula or scale; None for others."""
+    """Return the text of a proposition with a condition, formula or scale; None for others.
+
+    One that begins with a space continues the name of the attribute.
+    """
     attribute = proposition.attribute
-    special = proposition.condition or attribute.formula or attribute.scale
-    return " ".join(str(proposition).split()) if special else None
+    if not (proposition.condition or attribute.formula or attribute.scale):
+        return None
+    text = " ".join(str(proposition).split())
+    return text.removeprefix(attribute.name) if text.startswith(f"{attribute.name} ") else text
 
 
 # --- samples -------------------------------------------------------------------------------------

@@ -183,5 +183,9 @@ MINIMUM_SPECIFICITY = register_transform(
         function=minimum_specificity,
     )
 )
-EQUAL_TIES = Transformation("minimum_specificity_equal_ties", loop=loops.EQUAL_TIES)
+EQUAL_TIES = Transformation(
+    "minimum_specificity_equal_ties",
+    loop=loops.EQUAL_TIES,
+    onnx="pinesy.exchange.onnx_transforms:add_equal_ties",
+)
 INVERSE = Transformation("antipignistic_inverse", loop=loops.INVERSE)

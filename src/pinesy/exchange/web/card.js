@@ -6,7 +6,8 @@
  * possible at levels[t]. The data are what `page_data.py` makes of a card.
  */
 
-import { heightOf, membershipsOf } from "./engine.js";
+import { heightOf } from "./engine.js";
+import { membershipsOf } from "./steps.js";
 
 /** Return the card of the data, on the attributes of the rules. */
 export function readCard(data, attributes) {

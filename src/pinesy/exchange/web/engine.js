@@ -1,19 +1,11 @@
 /**
- * Rules as data, and inference by their definitions.
+ * Rules as data, and inference by the steps that Python's engine compiled of them.
  *
  * Everything here is a min or a max of float64 numbers, which copies one of them: the degrees are,
  * bit for bit, those of Python's engine. The data are what `page_data.py` makes of rules.
  */
 
-/** Return the memberships of a subset, given as hexadecimal digits, the first for four values. */
-export function membershipsOf(digits, size) {
-  const inside = new Uint8Array(size);
-  for (let i = 0; i < size; i++) {
-    const digit = i >> 2 < digits.length ? parseInt(digits[i >> 2], 16) : 0;
-    inside[i] = (digit >> (i & 3)) & 1;
-  }
-  return inside;
-}
+import { membershipsOf, readProgram, runProgram } from "./steps.js";
 
 /**
  * Return a shape as arrays.
@@ -50,6 +42,9 @@ function readShape({ conclusions, propositions, premises, sizes }) {
 const spread = (numbers, n) =>
   Float64Array.from(typeof numbers === "number" ? new Array(n).fill(numbers) : numbers);
 
+/** Return the text of a proposition; one that begins with a space continues the name of its attribute. */
+const specialText = (text, { name }) => (text?.startsWith(" ") ? name + text : text);
+
 /** Return the rules of the data: `attributes`, `sets` (in an order of inference) and `outputs`. */
 export function readRules(data) {
   const read = (a) => ({
@@ -72,19 +67,22 @@ export function readRules(data) {
     return attribute;
   });
   const shapes = data.shapes.map(readShape);
+  const programs = [];
   const sets = data.sets.map((set) => {
-    const n = shapes[set.shape].premises.length;
+    const shape = shapes[set.shape];
+    const n = shape.premises.length;
     const read = {
-      ...shapes[set.shape],
+      ...shape,
       output: attributes[set.output],
       inputs: set.inputs.map((number) => attributes[number]),
+      program: (programs[set.program] ??= readProgram(data.programs[set.program], data.shapes[set.shape].sizes)),
       s: spread(set.s, n),
       r: spread(set.r, n),
       coherent: set.coherent,
       first: set.first,
-      texts: set.texts ?? [],
+      texts: (set.texts ?? []).map((text, j) => specialText(text, attributes[set.inputs[shape.propositions[j].input]])),
       conditions: set.conditions ?? [],
-      conclusions: set.conclusions ?? [],
+      conclusions: (set.conclusions ?? []).map((text) => specialText(text, attributes[set.output])),
       equation: set.equation
         ? { parts: set.equation.parts, factors: set.equation.factors.map((number) => attributes[number]) }
         : null,
@@ -140,41 +138,25 @@ function measuresOf(set, degrees) {
   return [possible, negated];
 }
 
-/** Return lambda_i = min_j Pi(P_j) and rho_i = max_j Pi(not P_j) of each rule: two arrays. */
-function premisesOf(set, [possible, negated]) {
-  const lambdas = new Float64Array(set.premises.length);
-  const rhos = new Float64Array(set.premises.length);
-  set.premises.forEach((own, i) => {
-    let low = 1;
-    let high = 0;
-    for (const j of own) {
-      if (possible[j] < low) low = possible[j];
-      if (negated[j] > high) high = negated[j];
-    }
-    lambdas[i] = low;
-    rhos[i] = high;
-  });
-  return [lambdas, rhos];
-}
-
-/** Return pi*(u) = min_i (max(s_i, lambda_i) if u in Q_i else max(r_i, rho_i)) of each value. */
-function concludedBy(set, [lambdas, rhos], hard) {
-  const parameter = hard ? Math.floor : (number) => number;
-  const alphas = lambdas.map((degree, i) => Math.max(parameter(set.s[i]), degree));
-  const betas = rhos.map((degree, i) => Math.max(parameter(set.r[i]), degree));
-  const ofCells = new Float64Array(set.cells.length);
-  for (let cell = 0; cell < ofCells.length; cell++) {
-    const signs = set.cells[cell];
-    let least = 1;
-    for (let i = 0; i < signs.length; i++) {
-      const bound = signs[i] ? alphas[i] : betas[i];
-      if (bound < least) least = bound;
-    }
-    ofCells[cell] = least;
+/** Return what the leaves of a rule set are chosen from: measures, parameters, subsets of inputs. */
+function knownBy(set, [possible, negated], degrees, hard) {
+  const { s, r, program, inputs } = set;
+  const known = new Float64Array(2 * (possible.length + s.length) + program.subsets.length);
+  let next = 0;
+  for (let j = 0; j < possible.length; j++) {
+    known[next++] = possible[j];
+    known[next++] = negated[j];
   }
-  const degrees = new Float64Array(set.cellOf.length);
-  for (let value = 0; value < degrees.length; value++) degrees[value] = ofCells[set.cellOf[value]];
-  return degrees;
+  for (let i = 0; i < s.length; i++) {
+    known[next++] = hard ? Math.floor(s[i]) : s[i];
+    known[next++] = hard ? Math.floor(r[i]) : r[i];
+  }
+  for (const { input, inside } of program.subsets) {
+    const pi = degrees[inputs[input].number];
+    for (let i = 0; i < pi.length; i++) if (inside[i] && pi[i] > known[next]) known[next] = pi[i];
+    next += 1;
+  }
+  return known;
 }
 
 /** Return the highest degree. */
@@ -198,8 +180,10 @@ function inferSet(set, state, { hard, before }) {
     for (const key of ["measures", "premises", "degrees"]) state[key][at] = before[key][at];
   } else {
     state.measures[at] = measuresOf(set, state.degrees);
-    state.premises[at] = premisesOf(set, state.measures[at]);
-    state.degrees[at] = sameOr(before?.degrees[at], concludedBy(set, state.premises[at], hard));
+    const results = runProgram(set.program, knownBy(set, state.measures[at], state.degrees, hard));
+    const [size, n] = [set.output.values.length, set.s.length];
+    state.degrees[at] = sameOr(before?.degrees[at], results.subarray(0, size));
+    state.premises[at] = [results.subarray(size, size + n), results.subarray(size + n)];
   }
   let least = heightOf(state.degrees[at]);
   for (const a of set.inputs) least = Math.min(least, state.heights[a.number]);
