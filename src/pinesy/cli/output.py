@@ -203,7 +203,15 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False)
     formulas : whether to write texts that spreadsheets run as formulas unchanged
     """
     writer = csv.writer(stream, lineterminator="\n")
-    is_screen = stream.isatty()
+    cell_text = cell_writer(formulas, stream.isatty())
+    for number, row in enumerate(rows):
+        if number == 0:
+            writer.writerow(map(cell_text, row.titles()))
+        writer.writerow(map(cell_text, row.cells()))
+
+
+def cell_writer(formulas: bool, is_screen: bool) -> Callable[[Any], Any]:
+    """Return what makes the cells of CSV: texts are escaped, for a spreadsheet and a screen."""
 
     def cell_text(cell: Any) -> Any:
         if not isinstance(cell, str):
@@ -211,10 +219,7 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False)
         text = cell if formulas else escape_formula(cell)
         return printable(text) if is_screen else text
 
-    for number, row in enumerate(rows):
-        if number == 0:
-            writer.writerow(map(cell_text, row.titles()))
-        writer.writerow(map(cell_text, row.cells()))
+    return cell_text
 
 
 def escape_formula(text: str) -> str:
