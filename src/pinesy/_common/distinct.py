@@ -1,5 +1,7 @@
 """Distinct rows of arrays, found by hashes that are checked: far faster than sorting rows."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,7 +12,7 @@ _SLOT_BITS = 16
 
 
 def distinct_rows(
-    *arrays: npt.NDArray[np.generic],
+    *arrays: npt.NDArray[Any],
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return a row of each distinct content, and for each row the index of its content.
 
@@ -60,7 +62,7 @@ def _rows_of_same_key(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.intp]:
     return same
 
 
-def _words(array: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
+def _words(array: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """Return the bytes of each row as a column of words of 64 bits."""
     n = len(array)
     if array.dtype.itemsize == 8 and array.dtype.kind in "fiu":

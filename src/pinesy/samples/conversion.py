@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 from warnings import warn
 
@@ -19,7 +19,14 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray, check_distribution, listed
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DataWarning, DegreeError, PinesyError, placed
-from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError, is_blank
+from pinesy.samples.file_layout import (
+    Column,
+    DistinctEntries,
+    Layout,
+    RawBatch,
+    RowError,
+    is_blank,
+)
 
 Transform = Callable[[Any], Any]
 
@@ -68,10 +75,10 @@ class Batch:
         targets = {name: Target.join([b.targets[name] for b in parts]) for name in last.targets}
         ids: dict[str, Sequence[Any]] = {}
         for title in last.ids:
-            ids[title] = [entry for b in parts for entry in b.ids[title]]
+            ids[title] = list(chain.from_iterable(b.ids[title] for b in parts))
         evidence = np.concatenate([b.evidence for b in parts])
         numbers = {name: np.concatenate([b.numbers[name] for b in parts]) for name in last.numbers}
-        lines = tuple(i for b in parts for i in b.lines)
+        lines = tuple(chain.from_iterable(b.lines for b in parts))
         return cls(evidence, lines, last.position, targets, ids, numbers)
 
 
@@ -146,29 +153,70 @@ class Conversion:
         column, entries = next(iter(columns.items()))
         if column.position is not None:
             return self._checked(name, self._by_value(name, columns)), None
+        if isinstance(entries, np.ndarray) and entries.ndim == 1:
+            return self._measured(name, entries, np.flatnonzero(np.isnan(entries))), entries
         if isinstance(entries, np.ndarray):
             with _bad_row(0):
                 self._check_length(name, entries.shape[1])
             return self._checked(name, entries.astype(np.float64)), None
+        if isinstance(entries, DistinctEntries):
+            return self._distinct(name, entries)
         if self.layout.wanted[name].scale is None:
             return self._known(name, entries, np.full(len(entries), np.nan)), None
         numbers = self._numbers(entries)
         return self._known(name, entries, numbers), numbers
 
-    def _known(self, name: str, entries: Sequence[Any], numbers: FloatArray) -> npt.NDArray[Any]:
-        """Return the content of entries on an attribute; some are numbers, or blank."""
+    def _distinct(
+        self, name: str, entries: DistinctEntries
+    ) -> tuple[npt.NDArray[Any], FloatArray | None]:
+        """Return the content of entries, and the numbers among them; each is converted once."""
+        values, rows = entries.values, entries.indices
+        is_numeric = self.layout.wanted[name].scale is not None
+        numbers = self._numbers(values) if is_numeric else np.full(len(values), np.nan)
+        try:
+            content = self._known(name, values, numbers, np.bincount(rows).tolist())
+        except RowError as bad:
+            raise RowError(int(np.argmax(rows == bad.row)), bad.problem) from None
+        return content[rows], numbers[rows] if is_numeric else None
+
+    def _measured(
+        self, name: str, numbers: FloatArray, unknown: npt.NDArray[np.intp]
+    ) -> npt.NDArray[Any]:
+        """Return the content of numbers, some of them unknown."""
+        scale = self.layout.wanted[name].scale
+        assert scale is not None
+        self._check_target(name, unknown.tolist())
+        return scale.degrees(numbers) if len(unknown) or scale.blur else scale.positions(numbers)
+
+    def _check_target(self, name: str, unknown: Sequence[int]) -> None:
+        """Raise for the first row of a target of which nothing is known."""
+        if unknown and name in self.layout.targets:
+            problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
+            raise RowError(unknown[0], problem)
+
+    def _known(
+        self,
+        name: str,
+        entries: Sequence[Any],
+        numbers: FloatArray,
+        counts: Sequence[int] | None = None,
+    ) -> npt.NDArray[Any]:
+        """Return the content of entries on an attribute; some are numbers, or blank.
+
+        `counts` has how many samples have each entry, by default one.
+        """
         scale, n = self.layout.wanted[name].scale, len(entries)
         has_value, find = self.layout.has_value, self.layout.find
         unknown = _rows_where(entries, lambda e: is_blank(e) and not has_value(name, e))
         if name in self.layout.categories:
             unseen = _rows_where(entries, lambda e: not is_blank(e) and find(name, e) is None)
             if unseen:
-                self.unseen.setdefault(name, Counter()).update(str(entries[row]) for row in unseen)
+                counter = self.unseen.setdefault(name, Counter())
+                for row in unseen:
+                    counter[str(entries[row])] += 1 if counts is None else counts[row]
             unknown = sorted({*unknown, *unseen})
         measured = np.flatnonzero(numbers == numbers).tolist()
-        if unknown and name in self.layout.targets:
-            problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
-            raise RowError(unknown[0], problem)
+        self._check_target(name, unknown)
         if scale and len(measured) == n and not scale.blur:
             return scale.positions(numbers)
         others = np.delete(np.arange(n), [*unknown, *measured])

@@ -28,9 +28,9 @@ from pinesy.exceptions import DataError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
 from pinesy.samples.conversion import Batch, Conversion, Transform
+from pinesy.samples.csv_blocks import csv_batches
 from pinesy.samples.file_formats import (
     Lines,
-    csv_rows,
     csv_table,
     json_rows,
     json_table,
@@ -48,7 +48,7 @@ MAX_CELLS = 1 << 24
 
 json_batches: Reader = partial(text_batches, json_rows)
 READERS: dict[str, Reader] = {
-    ".csv": partial(text_batches, csv_rows),
+    ".csv": csv_batches,
     ".json": json_batches,
     ".jsonl": json_batches,
     ".ndjson": json_batches,
