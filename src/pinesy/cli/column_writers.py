@@ -4,15 +4,16 @@ The text of a result is made once for all samples of a batch that share it.
 """
 
 import csv
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
@@ -21,8 +22,10 @@ from pinesy._common.names import first_duplicate
 from pinesy._common.validation import object_array, printable_json
 from pinesy.cli.output import cell_writer, open_output, with_progress
 from pinesy.cli.result_columns import BatchResults, OutputColumns, OutputResult
+from pinesy.cli.worker_processes import results_in_order
 from pinesy.exceptions import DataError, needing
-from pinesy.samples import Batch
+from pinesy.samples import Batch, read_samples
+from pinesy.samples.conversion import UnseenValues, add_unseen, warn_unseen
 
 #: Rows that a group of a Parquet file has at least, if the file has as many.
 GROUP_ROWS = 50_000
@@ -219,25 +222,91 @@ def _text(text: str) -> str:
 Write = Callable[[Any], object]
 
 
-def write_batches(
-    batches: Iterable[Batch],
-    inference: Callable[[Batch], BatchResults],
-    form: BatchForm,
-    data: Path,
-    output: Path | None,
-) -> None:
-    """Write the results of all samples of a data file, batch by batch."""
-    with wrap_read_errors(data):  # its name may be too long
-        size = data.stat().st_size if data.is_file() else None
-    bar = output is not None or not sys.stdout.isatty()
-    with (
-        _open_form(form, output) as write,
-        closing(with_progress(batches, data.name if bar else "", size)) as watched_batches,
-    ):
-        for index, results in enumerate(map(inference, watched_batches)):
-            if index == 0:
-                write(form.header(results))
-            write(form.body(results))
+@dataclass(frozen=True, eq=False)
+class WrittenBatch:
+    """The results of a batch as they are written, with what is reported of it.
+
+    Attributes
+    ----------
+    header, body : what a `BatchForm` returns
+    n_samples, position, unseen : as of `Batch`
+    notices : warnings of another process since its last batch
+    """
+
+    header: Any
+    body: Any
+    n_samples: int
+    position: int
+    unseen: UnseenValues
+    notices: Sequence[Warning] = ()
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self.n_samples
+
+
+@dataclass(frozen=True, eq=False)
+class FileInference:
+    """Infers the samples of data files, and writes the results.
+
+    Attributes
+    ----------
+    inference : returns the results of a batch
+    form : how results are written
+    reading : the arguments of `read_samples` besides the file, by name
+    """
+
+    inference: Callable[[Batch], BatchResults]
+    form: BatchForm
+    reading: Mapping[str, Any]
+
+    def batches(self, source: Any, share: tuple[int, int] = (0, 1)) -> Iterator[WrittenBatch]:
+        """Yield the results of a share of the batches of a file, as `read_samples` shares them."""
+        for batch in read_samples(source, share=share, **self.reading):
+            results = self.inference(batch)
+            header, body = self.form.header(results), self.form.body(results)
+            yield WrittenBatch(header, body, len(batch), batch.position, batch.unseen)
+
+    def _recorded(self, source: Any, share: tuple[int, int]) -> Iterator[WrittenBatch]:
+        """Yield the same, each with the warnings since the last, in place of raising these.
+
+        Every process sees the columns of the file, and the first one reports them.
+        """
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for batch in self.batches(source, share):
+                messages = [w.message for w in caught if isinstance(w.message, Warning)]
+                caught.clear()
+                yield replace(batch, notices=messages if share[0] == 0 else ())
+
+    def write(self, source: Any, output: Path | None, jobs: int = 1, label: str = "") -> int:
+        """Write the results of all samples of a file, and return their number.
+
+        `label` is what a progress bar calls the file; empty for no bar.
+        """
+        data = Path(source) if isinstance(source, str | Path) else None
+        size = None
+        if data is not None:
+            with wrap_read_errors(data):  # its name may be too long
+                size = data.stat().st_size if data.is_file() else None
+        n, unseen = 0, dict[str, Any]()
+        work = partial(self._recorded if jobs > 1 else self.batches, source)
+        with (
+            _open_form(self.form, output) as write,
+            closing(results_in_order(work, jobs)) as results,
+            closing(with_progress(results, label, size)) as watched_batches,
+        ):
+            for batch in watched_batches:
+                for notice in batch.notices:
+                    warnings.warn(notice, stacklevel=2)
+                if n == 0:
+                    write(batch.header)
+                write(batch.body)
+                n += len(batch)
+                add_unseen(unseen, batch.unseen)
+            if jobs > 1:
+                warn_unseen(str(source), unseen)
+        return n
 
 
 @contextmanager
@@ -304,9 +373,13 @@ def _with_schema(table: Any, schema: Any) -> Any:
     return table
 
 
-def form_of(name: Literal["csv", "jsonl", "parquet"], formulas: bool, stream: TextIO | None) -> Any:
-    """Return the form of a format; a stream that is a screen gets no control characters."""
-    if name == "parquet":
+def form_of(name: str, formulas: bool, stream: TextIO | None = None) -> BatchForm:
+    """Return the form of a file of results, by its suffix: JSON Lines if it is no other.
+
+    A stream that is a screen gets no control characters.
+    """
+    suffix = f".{name.lower().rpartition('.')[2]}"
+    if suffix == ".parquet":
         return ParquetForm()
     is_screen = stream is not None and stream.isatty()
-    return CsvForm(formulas, is_screen) if name == "csv" else JsonLinesForm()
+    return CsvForm(formulas, is_screen) if suffix == ".csv" else JsonLinesForm()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count, islice, repeat
+from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
 import typer
@@ -13,8 +14,9 @@ from pinesy._common.validation import printable
 from pinesy.calibration import CalibratedRules
 from pinesy.cli import options
 from pinesy.cli.batch_inference import BatchInference
-from pinesy.cli.column_writers import form_of, write_batches
-from pinesy.cli.output import ResultRow, TableWriter, verdict_block, write_rows
+from pinesy.cli.column_writers import FileInference, form_of
+from pinesy.cli.output import ResultRow, TableWriter, say, verdict_block, write_rows
+from pinesy.cli.partitions import data_files, infer_partitions, is_partitioned, partitions_of
 from pinesy.cli.result_columns import OutputResult
 from pinesy.engine.program import Program
 from pinesy.exact.exact_inference import MAX_CONFLICTS
@@ -69,6 +71,18 @@ Exact = Annotated[
         "pip install 'pinesy[exact]').",
     ),
 ]
+Jobs = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Processes that share the batches, or the files."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Infer each file on a Dask cluster, whose workers see the same files "
+        "(pip install 'pinesy[dask]').",
+    ),
+]
 MaxConflicts = Annotated[
     int,
     typer.Option(
@@ -92,6 +106,8 @@ def infer(
     exact: Exact = False,
     max_conflicts: MaxConflicts = MAX_CONFLICTS,
     batch: options.BatchSize = 10_000,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     everything: options.All = False,
     formulas: options.Formulas = False,
     *,
@@ -155,11 +171,12 @@ def infer(
       pinesy infer triage.rules patients.csv --id patient --decimal ,
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
-    default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
-    file_format = options.format_of(form, output, SUFFIXES, default)
-    why = "Parquet is not for a screen or a pipe: give -o FILE.parquet"
-    options.refuse_options((file_format == "parquet" and output is None, "--format", why))
-    options.check_output_file(output, None, [rules, data])
+    is_many = scheduler is not None or is_partitioned(data)
+    file_format: InferFormat = form or "jsonl"
+    if not is_many:
+        default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
+        file_format = options.format_of(form, output, SUFFIXES, default)
+    _check_output(file_format, output, rules, data, is_many, jobs)
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
     _check_guarantees(is_selective, is_consistent, level, outputs, meaning, exact)
@@ -185,15 +202,40 @@ def infer(
         max_conflicts if exact else None,
     )
     options.check_ids(file_options.ids or (), program.outputs)
-    batches = file_options.batches(data, cascade, inference.inputs, batch)
     if file_format != "table":
-        batch_form = form_of(file_format, formulas, sys.stdout if output is None else None)
-        write_batches(batches, inference, batch_form, data, output)
+        screen = sys.stdout if output is None else None
+        reading = file_options.arguments(cascade, inference.inputs, batch)
+        files = FileInference(inference, form_of(f".{file_format}", formulas, screen), reading)
+        if is_many and output is not None:
+            partitions = partitions_of(data_files(data), output, form, formulas)
+            say(f"{infer_partitions(files, partitions, jobs, scheduler)}: results in {output}")
+        else:  # a bar between results on one screen would garble them
+            has_bar = output is not None or not sys.stdout.isatty()
+            files.write(options.source_of(data), output, jobs, data.name if has_bar else "")
         return
+    batches = file_options.batches(data, cascade, inference.inputs, batch)
     last = _last_columns(meaning, guaranteed, exact)
     table = partial(_write_table, _table(len(inference.attributes), last, everything))
     rows = partial(_rows, inference, last[1] == "because", count(1))
     write_rows(batches, rows, table, data, output)
+
+
+def _check_output(
+    file_format: InferFormat, output: Path | None, rules: Path, data: Path, is_many: bool, jobs: int
+) -> None:
+    """Raise an error for options of results that do not go together."""
+    is_table, has_jobs = file_format == "table", jobs > 1
+    parquet = "Parquet is not for a screen or a pipe: give -o FILE.parquet"
+    stdin = "standard input is read by one process: give a file"
+    options.refuse_options(
+        (is_many and output is None, "--output", "of many data files: give -o DIRECTORY"),
+        (is_many and is_table, "--format", "a table is of one data file: give csv or jsonl"),
+        (file_format == "parquet" and output is None, "--format", parquet),
+        (has_jobs and is_table, "--jobs", "a table is printed by one process"),
+        (has_jobs and str(data) == "-", "--jobs", stdin),
+    )
+    if not is_many:
+        options.check_output_file(output, None, [rules, data])
 
 
 def _rows(

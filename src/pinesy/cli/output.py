@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, Protocol, TextIO, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -326,9 +326,23 @@ def write_rows(
         write(stream, chain.from_iterable(map(rows, watched_batches)))
 
 
+class ReadBatch(Protocol):
+    """Protocol of what is read of a file, with the bytes read so far."""
+
+    @property
+    def position(self) -> int:
+        """The number of bytes."""
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+
+
+AnyBatch = TypeVar("AnyBatch", bound=ReadBatch)
+
+
 def with_progress(
-    batches: Iterable[Batch], name: str, size: int | None
-) -> Generator[Batch, None, None]:
+    batches: Iterable[AnyBatch], name: str, size: int | None
+) -> Generator[AnyBatch, None, None]:
     """Yield the batches of a file of `size` bytes, with a progress bar if `name` is given."""
     samples = position = 0
     with progress(f"reading {name}" if name else "", size) as bar:
