@@ -20,7 +20,7 @@ def distinct_rows(
 
     Parameters
     ----------
-    arrays : of one length, ``(n,)`` or ``(n, k)``, of any type that holds its own bytes
+    arrays : of one length, which is not 0, ``(n,)`` or ``(n, k)``, of types that hold their bytes
 
     Examples
     --------

@@ -315,21 +315,6 @@ class InferenceRow(ResultRow):
     ids: dict[str, Any]
     verdicts: VerdictsOf | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ids and the outputs by name."""
-        return self.ids | {result.attribute.name: result.to_dict() for result in self.results}
-
-    def titles(self) -> list[str]:
-        """Return the titles of the ids, then of the outputs."""
-        return [*self.ids, *(title for result in self.results for title in result.titles())]
-
-    def cells(self) -> list[Any]:
-        """Return the ids, then the cells of the outputs."""
-        cells: list[Any] = ["" if entry is None else entry for entry in self.ids.values()]
-        for result in self.results:
-            cells += result.cells()
-        return cells
-
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
         verdicts = [] if self.verdicts is None else self.verdicts()

@@ -60,26 +60,22 @@ def text_entries(layout: Layout, column: Column, array: Any) -> Any:
 def _measured_texts(array: Any, options: FileOptions) -> FloatArray | None:
     """Return the numbers of texts, NaN for blank ones; None if a text is neither."""
     numbers = _text_numbers(array, options)
-    if numbers is None:
-        pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-        is_blank = compute.is_in(array, value_set=pyarrow.array(sorted(BLANK_WORDS)))
-        if not is_blank.true_count:
-            return None
-        known = compute.if_else(is_blank, pyarrow.scalar(None, array.type), array)
-        numbers = _text_numbers(known, options)
-        n_blank = is_blank.true_count
-    else:
-        n_blank = 0
-    # Python reads other texts as NaN too, such as NAN, which are no blanks.
-    if numbers is None or np.count_nonzero(np.isnan(numbers)) > n_blank:
+    if numbers is not None:
+        return numbers
+    pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    is_blank = compute.is_in(array, value_set=pyarrow.array(sorted(BLANK_WORDS)))
+    if not is_blank.true_count:
         return None
-    return numbers
+    return _text_numbers(
+        compute.if_else(is_blank, pyarrow.scalar(None, array.type), array), options
+    )
 
 
 def _text_numbers(array: Any, options: FileOptions) -> FloatArray | None:
-    """Return the numbers of texts, NaN for null; None if pyarrow does not read one of them.
+    """Return the numbers of texts, NaN for null; None unless pyarrow reads all as numbers.
 
-    What it reads, Python reads as the same number: both round to nearest.
+    What it reads, Python reads as the same number, because both round to nearest; but they do not
+    agree on what is NaN.
     """
     pyarrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     if options.decimal == ",":
@@ -87,9 +83,10 @@ def _text_numbers(array: Any, options: FileOptions) -> FloatArray | None:
             return None
         array = compute.replace_substring(array, ",", ".")
     try:
-        return _numbers(compute.cast(array, pyarrow.float64()))
+        numbers = _numbers(compute.cast(array, pyarrow.float64()))
     except pyarrow.ArrowInvalid:
         return None
+    return None if np.count_nonzero(np.isnan(numbers)) > array.null_count else numbers
 
 
 def _lists(column: Column, array: Any) -> Any:
