@@ -113,7 +113,9 @@ def test_text_is_the_same_as_row_by_row(
 ) -> None:
     n = len(next(iter(case.evidence.values())))
     titles = data.draw(st.lists(st.sampled_from(["id", "=t", 'say "x"', "a,b"]), unique=True))
-    ids = {t: data.draw(st.lists(ENTRIES, min_size=n, max_size=n)) for t in titles}
+    ids: dict[str, Sequence[Any]] = {
+        t: data.draw(st.lists(ENTRIES, min_size=n, max_size=n)) for t in titles
+    }
     results = inference_of(case.cascade)(batch_of(case, ids))
     rows = list(rows_of(case, ids, n))
     stream = Screen() if is_screen else io.StringIO()

@@ -4,7 +4,7 @@ import multiprocessing
 import pickle
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from itertools import cycle
 from multiprocessing.connection import Connection
@@ -18,29 +18,32 @@ Work = Callable[[tuple[int, int]], Iterator[T]]
 
 
 def results_in_order(work: Work[T], jobs: int) -> Generator[T, None, None]:
-    """Yield what ``work((0, 1))`` yields, computed by `jobs` processes.
+    """Return what ``work((0, 1))`` yields, computed by `jobs` processes, which start at once.
 
     A process waits until its last result is taken, so that memory holds a few results of each. An
     error is raised where one process would raise it.
     """
     if jobs <= 1:
-        yield from work((0, 1))
-        return
+        return (result for result in work((0, 1)))
     context = multiprocessing.get_context(_start_method())
-    processes, connections = [], []
+    workers = []
+    for index in range(jobs):
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(  # type: ignore[attr-defined]
+            target=_send_results, args=(work, (index, jobs), sender), daemon=True
+        )
+        process.start()
+        sender.close()
+        workers.append((process, receiver))
+    return _received(workers)
+
+
+def _received(workers: Sequence[tuple[Any, Connection]]) -> Generator[Any, None, None]:
+    """Yield the results of processes in turn, until one has no more; end all processes."""
     try:
-        for index in range(jobs):
-            receiver, sender = context.Pipe(duplex=False)
-            process = context.Process(  # type: ignore[attr-defined]
-                target=_send_results, args=(work, (index, jobs), sender), daemon=True
-            )
-            process.start()
-            sender.close()
-            processes.append(process)
-            connections.append(receiver)
-        for process, connection in cycle(zip(processes, connections, strict=True)):
+        for process, receiver in cycle(workers):
             try:
-                kind, content = connection.recv()
+                kind, content = receiver.recv()
             except EOFError:
                 process.join()
                 raise DataError(
@@ -53,14 +56,17 @@ def results_in_order(work: Work[T], jobs: int) -> Generator[T, None, None]:
                 return
             yield content
     finally:
-        for process, connection in zip(processes, connections, strict=True):
-            connection.close()
+        for process, receiver in workers:
+            receiver.close()
             process.terminate()
             process.join()
 
 
 def _start_method() -> str:
     """Return how processes start: as copies of this one where that is safe, else anew."""
+    for thread in threading.enumerate():  # of notices that were not needed
+        if isinstance(thread, threading.Timer) and thread.finished.is_set():
+            thread.join()
     is_safe = sys.platform == "linux" and threading.active_count() == 1
     return "fork" if is_safe else "spawn"
 
