@@ -71,6 +71,24 @@ Exact = Annotated[
         "pip install 'pinesy[exact]').",
     ),
 ]
+DataFiles = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A .jsonl, .ndjson, .json, .csv or .parquet file; - for JSON Lines on stdin; a "
+        "directory of such files, or a pattern such as 'data/*.parquet'.",
+    ),
+]
+ResultsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=lambda path: None if str(path) == "-" else path,
+        help="Write to this file, once it is complete; - for standard output. Of many files, a "
+        "directory.",
+    ),
+]
 Jobs = Annotated[
     int,
     typer.Option(min=1, metavar="N", help="Processes that share the batches, or the files."),
@@ -95,8 +113,8 @@ MaxConflicts = Annotated[
 
 def infer(
     rules: options.RulesFile,
-    data: options.DataFile,
-    output: options.OutputFile = None,
+    data: DataFiles,
+    output: ResultsFile = None,
     form: Form = None,
     outputs: options.Outputs = None,
     level: options.Level = None,
@@ -132,6 +150,7 @@ def infer(
     [bold]Results[/bold]
     jsonl  one object per sample; "possibility" leaves out values of degree 0
     csv    one row per sample: each output's best value, outcome, degrees
+    parquet  the columns of csv, numbers and truth values as such (needs pyarrow)
     table  for reading: answer, certainty and reason of the first 20 samples (--all:
            all); of a single sample the verdict, as pinesy explain prints it
     Columns --id, and one called id, come first in each.
@@ -164,11 +183,19 @@ def infer(
     bounds. Where the solver gives up (--max-conflicts), the outcome is
       unknown        "possibility" has upper bounds, "lower" has lower bounds
 
+    [bold]Many samples[/bold]
+    With pyarrow (pip install 'pinesy[parquet]') CSV and Parquet are read by columns.
+    Memory holds a --batch, or one for each process of --jobs. The order and the
+    bytes of results are the same.
+    Of a directory or a pattern (in quotes), each file's results go to a file of the
+    same name in the directory -o; with --scheduler on a Dask cluster.
+
     [bold]Examples[/bold]
       pinesy infer examples/blood_glucose.rules examples/blood_glucose.jsonl
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
       pinesy infer sum.rules softmax.csv --semantics probabilistic
       pinesy infer triage.rules patients.csv --id patient --decimal ,
+      pinesy infer triage.rules 'visits/*.parquet' -o results --jobs 4
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
     is_many = scheduler is not None or is_partitioned(data)
@@ -176,6 +203,8 @@ def infer(
     if not is_many:
         default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
         file_format = options.format_of(form, output, SUFFIXES, default)
+    why = "a cluster has its own workers: leave --jobs out"
+    options.refuse_options((scheduler is not None and jobs > 1, "--jobs", why))
     _check_output(file_format, output, rules, data, is_many, jobs)
     cascade = load_rules(rules)
     meaning = as_semantics(semantics)
