@@ -21,6 +21,7 @@ from measure import Line
 SECTIONS = {
     "inference": ["inference_speed"],
     "evidence": ["evidence_speed"],
+    "command line": ["command_line_speed"],
     "number types": ["number_type_speed"],
     "transformations": ["transform_speed"],
     "compile growth": ["compile_growth", "function_growth"],

@@ -26,7 +26,8 @@ pinesy infer calibrated.json examples/weather_valid.jsonl --level 0.8
 ```
 
 Answers come as a verdict: what was decided, because of what, what would change it, how firm it is.
-Data is [JSON Lines, CSV or Parquet](data-files.md); results come as a table, JSON Lines or CSV. The
+Data is [JSON Lines, CSV or Parquet](data-files.md); results as a table, JSON Lines, CSV or
+Parquet. The
 text of rules is described in [rules-format.md](rules-format.md); `pinesy export` and
 `pinesy import` write and read [other forms](exchange.md). Below is what `--help` says.
 """

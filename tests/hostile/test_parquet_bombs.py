@@ -8,7 +8,7 @@ import pytest
 
 from messages import raises_saying
 from pinesy import Attribute, DataError
-from pinesy.samples import file_formats, read_samples
+from pinesy.samples import arrow_entries, file_formats, read_samples
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -42,7 +42,7 @@ def test_what_expands_beyond_measure_is_not_read(
 
 
 def test_long_texts_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_formats, "MAX_LINE", 1000)
+    monkeypatch.setattr(arrow_entries, "MAX_LINE", 1000)
     path = written(tmp_path, pa.array(["1", "x" * 1001]))
     with raises_saying(DataError, "row 2: a text of 1,001 characters; at most 1,000"):
         list(read_samples(path, [A]))

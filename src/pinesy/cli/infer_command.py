@@ -1,37 +1,31 @@
 """The command ``pinesy infer``."""
 
-import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, compress, count, islice, repeat
+from itertools import chain, count, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, Union
 
-import numpy as np
-import numpy.typing as npt
 import typer
 
-from pinesy._common.names import column_slices
-from pinesy._common.validation import BoolArray, FloatArray, printable
+from pinesy._common.validation import printable
 from pinesy.cli import options
-from pinesy.cli.output import ResultRow, TableWriter, Writer, verdict_block, write_rows, writer_of
+from pinesy.cli.batch_inference import BatchInference
+from pinesy.cli.column_writers import FileInference, form_of
+from pinesy.cli.output import ResultRow, TableWriter, say, verdict_block, write_rows
+from pinesy.cli.partitions import data_files, infer_partitions, is_partitioned, partitions_of
+from pinesy.cli.result_columns import OutputResult
 from pinesy.engine.program import Program
-from pinesy.exact.exact_inference import MAX_CONFLICTS, ExactInference
+from pinesy.exact.exact_inference import MAX_CONFLICTS
 from pinesy.rulebase.cascade import Cascade
-from pinesy.rulebase.clashes import first_clashes
-from pinesy.rules.attributes import Attribute
-from pinesy.rules.outcomes import Outcome, rule_numbers_text, short_degree, verdict_text
-from pinesy.rules.possibility import Possibility
-from pinesy.rules.syntax.writer import show_value
-from pinesy.samples import Batch, evidence_of, value_texts
+from pinesy.samples import Batch, evidence_of
 from pinesy.semantics.semantics import Semantics, as_semantics
-from pinesy.semantics.world_weights import WorldWeights
 
 if TYPE_CHECKING:  # imported where an option, or a table, needs them
-    from pinesy.calibration import CalibratedRules, PredictionSets
-    from pinesy.guarantees import GroupedRules, SelectiveDecisions, SelectiveRules
+    from pinesy.calibration import CalibratedRules
+    from pinesy.guarantees import GroupedRules, SelectiveRules
     from pinesy.verdicts import Verdict
 
 #: Returns the verdicts on the outputs of a sample.
@@ -42,8 +36,8 @@ Guaranteed = Union["CalibratedRules", "GroupedRules", "SelectiveRules"]
 PAGE = 1000
 
 
-InferFormat = Literal["table", "jsonl", "csv"]
-SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv"}
+InferFormat = Literal["table", "jsonl", "csv", "parquet"]
+SUFFIXES: dict[str, InferFormat] = {".jsonl": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 FORMAT_HELP = "By default by the output file's suffix; else table on a terminal, or jsonl."
 Form = Annotated[InferFormat | None, typer.Option("--format", help=FORMAT_HELP)]
 Decide = Annotated[
@@ -78,6 +72,36 @@ Exact = Annotated[
         "pip install 'pinesy[exact]').",
     ),
 ]
+DataFiles = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A .jsonl, .ndjson, .json, .csv or .parquet file; - for JSON Lines on stdin; a "
+        "directory of such files, or a pattern such as 'data/*.parquet'.",
+    ),
+]
+ResultsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=lambda path: None if str(path) == "-" else path,
+        help="Write to this file, once it is complete; - for standard output. Of many files, a "
+        "directory.",
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(min=1, metavar="N", help="Processes that share the batches, or the files."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Infer each file on a Dask cluster, whose workers see the same files "
+        "(pip install 'pinesy[dask]').",
+    ),
+]
 MaxConflicts = Annotated[
     int,
     typer.Option(
@@ -90,8 +114,8 @@ MaxConflicts = Annotated[
 
 def infer(
     rules: options.RulesFile,
-    data: options.DataFile,
-    output: options.OutputFile = None,
+    data: DataFiles,
+    output: ResultsFile = None,
     form: Form = None,
     outputs: options.Outputs = None,
     level: options.Level = None,
@@ -101,6 +125,8 @@ def infer(
     exact: Exact = False,
     max_conflicts: MaxConflicts = MAX_CONFLICTS,
     batch: options.BatchSize = 10_000,
+    jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     everything: options.All = False,
     formulas: options.Formulas = False,
     *,
@@ -125,6 +151,7 @@ def infer(
     [bold]Results[/bold]
     jsonl  one object per sample; "possibility" leaves out values of degree 0
     csv    one row per sample: each output's best value, outcome, degrees
+    parquet  the columns of csv, numbers and truth values as such (needs pyarrow)
     table  for reading: answer, certainty and reason of the first 20 samples (--all:
            all); of a single sample the verdict, as pinesy explain prints it
     Columns --id, and one called id, come first in each.
@@ -157,16 +184,29 @@ def infer(
     bounds. Where the solver gives up (--max-conflicts), the outcome is
       unknown        "possibility" has upper bounds, "lower" has lower bounds
 
+    [bold]Many samples[/bold]
+    With pyarrow (pip install 'pinesy[parquet]') CSV and Parquet are read by columns.
+    Memory holds a --batch, or one for each process of --jobs. The order and the
+    bytes of results are the same.
+    Of a directory or a pattern (in quotes), each file's results go to a file of the
+    same name in the directory -o; with --scheduler on a Dask cluster.
+
     [bold]Examples[/bold]
       pinesy infer examples/blood_glucose.rules examples/blood_glucose.jsonl
       pinesy infer sum.rules softmax.csv --transform antipignistic -o sums.csv
       pinesy infer sum.rules softmax.csv --semantics probabilistic
       pinesy infer triage.rules patients.csv --id patient --decimal ,
+      pinesy infer triage.rules 'visits/*.parquet' -o results --jobs 4
       cat digits.jsonl | pinesy infer sum.rules - --format jsonl --outputs total
     """
-    default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
-    file_format = options.format_of(form, output, SUFFIXES, default)
-    options.check_output_file(output, None, [rules, data])
+    is_many = scheduler is not None or is_partitioned(data)
+    file_format: InferFormat = form or "jsonl"
+    if not is_many:
+        default: InferFormat = "table" if sys.stdout.isatty() else "jsonl"
+        file_format = options.format_of(form, output, SUFFIXES, default)
+    why = "a cluster has its own workers: leave --jobs out"
+    options.refuse_options((scheduler is not None and jobs > 1, "--jobs", why))
+    _check_output(file_format, output, rules, data, is_many, jobs)
     cascade = options.read_cascade(rules)
     meaning = as_semantics(semantics)
     _check_guarantees(is_selective, is_consistent, level, outputs, meaning, exact)
@@ -182,69 +222,64 @@ def infer(
     guaranteed = selective or calibrated
     output_names = dict.fromkeys(outputs) if outputs else _guaranteed_outputs(guaranteed)
     program = cascade.compile(output_names)
-    inputs = program.inputs if guaranteed is None else cascade.inputs
-    results_of = [*cascade.inputs, *program.outputs] if is_consistent else program.outputs
-    numbers = count(1)
-    last = _last_columns(meaning, guaranteed is not None, is_selective, exact)
-
-    def clashes(pi: Possibility, evidence: FloatArray) -> dict[int, str]:
-        """Return the rules that clash, as text, for each contradictory sample."""
-        output, lost = pi.attribute, np.flatnonzero(pi.contradiction)
-        if not len(lost):
-            return {}
-        needed = cascade.needed([output.name])
-        trace = cascade.compile([s.output for s in needed], trace=True)
-        columns = column_slices(program.inputs)
-        trace_evidence = {a.name: evidence[lost, columns[a.name]] for a in trace.inputs}
-        first_clash = first_clashes(needed, trace.infer(trace_evidence))
-        return {
-            int(lost[i]): rule_numbers_text([cascade.rule_number(name, j) for j in indices])
-            for i, (name, indices) in first_clash.items()
-        }
-
-    def rows(samples: Batch) -> Iterator[ResultRow]:
-        evidence, outputs = samples.evidence, program.outputs
-        if not meaning.is_compiled:
-            parts = _weighted(cascade, inputs, outputs, evidence, meaning)
-        elif selective is not None:
-            decisions = selective.decisions(evidence)
-            parts = [_decided_results(decisions, a) for a in outputs]
-        elif calibrated is not None and level is not None:
-            sets = _sets(calibrated, samples, level, results_of, is_consistent)
-            parts = [_possibility_results(pi, {}, sets) for pi in sets.possibilities.values()]
-        elif exact:
-            exact_results = cascade.infer(
-                evidence, [a.name for a in outputs], exact=True, max_conflicts=max_conflicts
-            )
-            parts = [_exact_results(exact_results, a, clashes, evidence) for a in outputs]
-        else:
-            inferred = program.infer(evidence)
-            results = [inferred[a.name] for a in outputs]
-            parts = [_possibility_results(pi, clashes(pi, evidence)) for pi in results]
-        ids = map(samples.ids_of, range(len(samples)))
-        verdicts = _verdicts(cascade, program, samples) if last[1] == "because" else repeat(None)
-        return map(InferenceRow, zip(*parts, strict=True), numbers, ids, verdicts)
-
+    inference = BatchInference(
+        cascade,
+        program,
+        program.inputs if guaranteed is None else cascade.inputs,
+        meaning,
+        selective,
+        calibrated,
+        level,
+        is_consistent,
+        max_conflicts if exact else None,
+    )
     options.check_ids(file_options.ids or (), program.outputs)
-    batches = file_options.batches(data, cascade, inputs, batch)
-    table = partial(_write_table, _table(len(results_of), last, everything))
-    write: Writer = table if file_format == "table" else writer_of(f".{file_format}", formulas)
-    write_rows(batches, rows, write, data, output)
+    if file_format != "table":
+        screen = sys.stdout if output is None else None
+        reading = file_options.arguments(cascade, inference.inputs, batch)
+        files = FileInference(inference, form_of(f".{file_format}", formulas, screen), reading)
+        if is_many and output is not None:
+            partitions = partitions_of(data_files(data), output, form, formulas)
+            say(f"{infer_partitions(files, partitions, jobs, scheduler)}: results in {output}")
+        else:  # a bar between results on one screen would garble them
+            has_bar = output is not None or not sys.stdout.isatty()
+            files.write(options.source_of(data), output, jobs, data.name if has_bar else "")
+        return
+    batches = file_options.batches(data, cascade, inference.inputs, batch)
+    last = _last_columns(meaning, guaranteed is not None, is_selective, exact)
+    table = partial(_write_table, _table(len(inference.attributes), last, everything))
+    rows = partial(_rows, inference, last[1] == "because", count(1))
+    write_rows(batches, rows, table, data, output)
 
 
-def _weighted(
-    cascade: Cascade,
-    inputs: Sequence[Attribute],
-    outputs: Sequence[Attribute],
-    evidence: FloatArray,
-    meaning: Semantics,
-) -> list[Iterator["OutputResult"]]:
-    """Return the results of each output in another semantics."""
-    by_name = {name: evidence[:, span] for name, span in column_slices(inputs).items()}
-    if meaning.reads == "probabilities":
-        by_name = options.input_probabilities(inputs, evidence)
-    weighted = cascade.infer(by_name, outputs, semantics=meaning)
-    return [_weight_results(weighted[a.name]) for a in outputs]
+def _check_output(
+    file_format: InferFormat, output: Path | None, rules: Path, data: Path, is_many: bool, jobs: int
+) -> None:
+    """Raise an error for options of results that do not go together."""
+    is_table, has_jobs = file_format == "table", jobs > 1
+    parquet = "Parquet is not for a screen or a pipe: give -o FILE.parquet"
+    stdin = "standard input is read by one process: give a file"
+    options.refuse_options(
+        (is_many and output is None, "--output", "of many data files: give -o DIRECTORY"),
+        (is_many and is_table, "--format", "a table is of one data file: give csv or jsonl"),
+        (file_format == "parquet" and output is None, "--format", parquet),
+        (has_jobs and is_table, "--jobs", "a table is printed by one process"),
+        (has_jobs and str(data) == "-", "--jobs", stdin),
+    )
+    if not is_many:
+        options.check_output_file(output, None, [rules, data])
+
+
+def _rows(
+    inference: BatchInference, has_verdicts: bool, numbers: Iterator[int], samples: Batch
+) -> Iterator[ResultRow]:
+    """Yield the results of each sample of a batch; `numbers` are theirs."""
+    parts = [output.results() for output in inference(samples).outputs]
+    ids = map(samples.ids_of, range(len(samples)))
+    verdicts: Iterable[VerdictsOf | None] = repeat(None)
+    if has_verdicts:
+        verdicts = _verdicts(inference.cascade, inference.program, samples)
+    return map(InferenceRow, zip(*parts, strict=True), numbers, ids, verdicts)
 
 
 def _verdicts(cascade: Cascade, program: Program, samples: Batch) -> Iterator["VerdictsOf"]:
@@ -293,23 +328,6 @@ def _guaranteed_outputs(guaranteed: Guaranteed | None) -> Iterable[str] | None:
     return getattr(getattr(guaranteed, "base", guaranteed), "outputs", None)
 
 
-def _sets(
-    calibrated: "CalibratedRules | GroupedRules",
-    samples: Batch,
-    level: float,
-    attributes: Sequence[Attribute],
-    is_consistent: bool,
-) -> "PredictionSets":
-    """Return the sets of a level of a batch, by the calibrations of its groups if it has some."""
-    from pinesy.cli.guaranteed_models import calibrated_for
-    from pinesy.guarantees import consistent_sets
-
-    rules = calibrated_for(calibrated, samples)
-    if is_consistent:
-        return consistent_sets(rules, samples.evidence, level, attributes=attributes)
-    return rules.predict_set(samples.evidence, level, attributes)
-
-
 def _last_columns(
     meaning: Semantics, is_guaranteed: bool, is_selective: bool, exact: bool
 ) -> tuple[str, str]:
@@ -327,172 +345,6 @@ def _table(n_outputs: int, last: tuple[str, str], everything: bool) -> TableWrit
     return TableWriter(columns, ["sample"], everything, PAGE, n_outputs > 1, last[1] == "because")
 
 
-class OutputResult(NamedTuple):
-    """The result for one output of one sample, in plain Python values.
-
-    Attributes
-    ----------
-    texts : the names of the values
-    outcome, verdict : whether there is a best value, or why not, as a code and in words
-    title, members : the name of the values that remain, ``"best_values"`` or ``"set"``, and a mask
-    degrees_title : ``"possibility"`` or ``"weights"``
-    facts : further numbers, by name
-    lower : with exact inference, the lower bounds of degrees that are not known, by text; else None
-    """
-
-    attribute: Attribute
-    texts: list[str]
-    outcome: Outcome | Literal["unknown", "handed_over"]
-    verdict: str
-    title: str
-    members: list[bool]
-    degrees_title: str
-    degrees: list[float]
-    facts: dict[str, float | None]
-    lower: dict[str, float] | None = None
-
-    @property
-    def best(self) -> int | None:
-        """The index of the best value; None if there is none."""
-        return self.members.index(True) if self.outcome == "decided" else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data; degrees of 0 are left out."""
-        values = [*map(_json_value, compress(self.attribute.domain, self.members))]
-        degrees = {t: d for t, d in zip(self.texts, self.degrees, strict=True) if d > 0.0}
-        content = {
-            "best": values[0] if self.outcome == "decided" else None,
-            "outcome": self.outcome,
-            "verdict": self.verdict,
-            self.title: values,
-            self.degrees_title: degrees,
-        }
-        bounds = {"lower": self.lower} if self.lower else {}
-        return content | self.facts | bounds
-
-    def titles(self) -> list[str]:
-        """Return the titles of the columns: best value, facts, and values."""
-        name = self.attribute.name
-        fact_titles = [f"{name} {fact}" for fact in ("outcome", "verdict", self.title, *self.facts)]
-        titles = [name, *fact_titles, *(f"{name}={text}" for text in self.texts)]
-        if self.lower is not None:
-            titles += [f"{name} lower={text}" for text in self.texts]
-        return titles
-
-    def cells(self) -> list[Any]:
-        """Return the cells of the columns of `titles`."""
-        best = "" if self.best is None else self.texts[self.best]
-        left = "|".join(compress(self.texts, self.members))
-        facts = ["" if fact is None else fact for fact in self.facts.values()]
-        cells = [best, self.outcome, self.verdict, left, *facts, *self.degrees]
-        if self.lower is not None:
-            cells += [self.lower.get(t, d) for t, d in zip(self.texts, self.degrees, strict=True)]
-        return cells
-
-    def line(self) -> tuple[str, ...]:
-        """Return the cells of a row of the printed table: answer, certainty or weight, and set."""
-        answer, number = self.verdict, "-"
-        if self.best is not None:
-            certainty = self.facts.get("certainty")
-            answer = show_value(self.attribute.domain[self.best])
-            number = short_degree(max(self.degrees) if certainty is None else certainty)
-        if self.title == "set":
-            return answer, number, f"{{{', '.join(compress(self.texts, self.members))}}}"
-        return answer, number
-
-
-def _results(
-    attribute: Attribute,
-    outcomes: npt.NDArray[np.str_],
-    remaining: tuple[str, BoolArray],
-    numbers: tuple[str, FloatArray],
-    facts: dict[str, list[Any]],
-    clashes: Mapping[int, str],
-) -> Iterator[OutputResult]:
-    """Yield the results of each sample.
-
-    Parameters
-    ----------
-    remaining : the title of the values that remain, and a mask of them
-    numbers : the title of the degrees, and the degrees
-    facts : by name, a number for each sample
-    clashes : by row, the rules that contradict each other, where they are known
-    """
-    texts = value_texts(attribute)
-    (title, is_left), (degrees_title, degrees) = remaining, numbers
-    rows = zip(outcomes.tolist(), is_left.tolist(), degrees.tolist(), strict=True)
-    for row, (outcome, members, row_degrees) in enumerate(rows):
-        row_facts = {name: entries[row] for name, entries in facts.items()}
-        verdict = verdict_text(
-            outcome, [*compress(texts, members)], **row_facts, rules=clashes.get(row, "")
-        )
-        yield OutputResult(
-            attribute,
-            texts,
-            outcome,
-            verdict,
-            title,
-            members,
-            degrees_title,
-            row_degrees,
-            row_facts,
-        )
-
-
-def _possibility_results(
-    pi: Possibility, clashes: Mapping[int, str], sets: "PredictionSets | None" = None
-) -> Iterator[OutputResult]:
-    """Yield the possibilities of each sample, and its sets of values if there is a level."""
-    outcomes, remaining = pi.outcome, ("best_values", pi.is_best)
-    if sets is not None:
-        name = pi.attribute.name
-        outcomes, remaining = sets.outcomes[name], ("set", sets.members(name))
-    facts = {
-        "certainty": [c if c == c else None for c in pi.certainty.tolist()],
-        "contradiction": pi.contradiction.tolist(),
-    }
-    numbers = ("possibility", pi.degrees)
-    return _results(pi.attribute, outcomes, remaining, numbers, facts, clashes)
-
-
-def _exact_results(
-    results: ExactInference,
-    attribute: Attribute,
-    clashes: Callable[[Possibility, FloatArray], dict[int, str]],
-    evidence: FloatArray,
-) -> Iterator[OutputResult]:
-    """Yield the exact possibilities of each sample; bounds where these are not known."""
-    pi, lower = results.upper[attribute.name], results.lower[attribute.name].degrees.tolist()
-    known = results.known[attribute.name].tolist()
-    rows = _possibility_results(pi, clashes(pi, evidence))
-    for result, is_known, row_lower in zip(rows, known, lower, strict=True):
-        if is_known:
-            yield result._replace(lower={})
-        else:
-            yield result._replace(
-                outcome="unknown",
-                verdict="not known: the solver spent its conflicts",
-                members=[False] * len(result.texts),
-                facts=dict.fromkeys(result.facts),
-                lower=dict(zip(result.texts, row_lower, strict=True)),
-            )
-
-
-def _decided_results(decisions: "SelectiveDecisions", output: Attribute) -> Iterator[OutputResult]:
-    """Yield what is decided of an output, and the best guess where a sample is handed over."""
-    best = decisions.answers.best[output.name]
-    is_best = np.arange(len(output.domain)) == best[:, None]
-    facts = {"certainty": decisions.certainty.tolist()}
-    numbers = ("certainties", np.where(is_best, decisions.certainty[:, None], 0.0))
-    return _results(output, decisions.outcomes, ("best_values", is_best), numbers, facts, {})
-
-
-def _weight_results(worlds: WorldWeights) -> Iterator[OutputResult]:
-    """Yield the weights of values in another semantics, for each sample."""
-    remaining, numbers = ("best_values", worlds.is_best), ("weights", worlds.weights)
-    return _results(worlds.attribute, worlds.outcome, remaining, numbers, {}, {})
-
-
 @dataclass
 class InferenceRow(ResultRow):
     """The results for one sample; `number` counts the samples from 1."""
@@ -501,21 +353,6 @@ class InferenceRow(ResultRow):
     number: int
     ids: dict[str, Any]
     verdicts: VerdictsOf | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ids and the outputs by name."""
-        return self.ids | {result.attribute.name: result.to_dict() for result in self.results}
-
-    def titles(self) -> list[str]:
-        """Return the titles of the ids, then of the outputs."""
-        return [*self.ids, *(title for result in self.results for title in result.titles())]
-
-    def cells(self) -> list[Any]:
-        """Return the ids, then the cells of the outputs."""
-        cells: list[Any] = ["" if entry is None else entry for entry in self.ids.values()]
-        for result in self.results:
-            cells += result.cells()
-        return cells
 
     def lines(self) -> Iterator[tuple[str, ...]]:
         """Yield a line for each output."""
@@ -548,11 +385,3 @@ def _write_table(table: TableWriter, stream: TextIO, rows: Iterable[Any]) -> Non
         stream.write(f"{printable(first[0].block())}\n")
         return
     table(stream, chain(first, rows))
-
-
-def _json_value(value: Any) -> Any:
-    """Return a value of JSON, or the text of another value."""
-    plain = value is None or isinstance(value, str | int)
-    if plain or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    return show_value(value)

@@ -159,6 +159,11 @@ def check_output_file(
         raise DataError(f"{output}: cannot be written: there is no directory {output.parent}")
 
 
+def source_of(data: Path) -> Any:
+    """Return what to read: the file, or standard input for ``-``."""
+    return sys.stdin.buffer if str(data) == "-" else data
+
+
 @dataclass(frozen=True, kw_only=True)
 class FormatOptions:
     """The options for the format of data files."""
@@ -187,11 +192,15 @@ class FormatOptions:
         targets: Sequence[Attribute] = (),
     ) -> Iterator[Batch]:
         """Read the samples of a file or of stdin; columns may be any attributes of the rules."""
-        source = sys.stdin.buffer if str(data) == "-" else data
-        known = cascade.attributes.values()
-        return read_samples(
-            source, inputs, targets=targets, known=known, batch=batch, **self.reading
-        )
+        arguments = self.arguments(cascade, inputs, batch)
+        return read_samples(source_of(data), targets=targets, **arguments)
+
+    def arguments(
+        self, cascade: Cascade, inputs: Sequence[Attribute], batch: int = 10_000
+    ) -> dict[str, Any]:
+        """Return the arguments of `read_samples` for inputs of rules, by name."""
+        known = tuple(cascade.attributes.values())
+        return {"inputs": inputs, "known": known, "batch": batch, **self.reading}
 
 
 @dataclass(frozen=True, kw_only=True)

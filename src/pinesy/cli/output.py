@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -205,7 +205,15 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False)
     formulas : whether to write texts that spreadsheets run as formulas unchanged
     """
     writer = csv.writer(stream, lineterminator="\n")
-    is_screen = stream.isatty()
+    cell_text = cell_writer(formulas, stream.isatty())
+    for number, row in enumerate(rows):
+        if number == 0:
+            writer.writerow(map(cell_text, row.titles()))
+        writer.writerow(map(cell_text, row.cells()))
+
+
+def cell_writer(formulas: bool, is_screen: bool) -> Callable[[Any], Any]:
+    """Return what makes the cells of CSV: texts are escaped, for a spreadsheet and a screen."""
 
     def cell_text(cell: Any) -> Any:
         if not isinstance(cell, str):
@@ -213,10 +221,7 @@ def write_csv(stream: TextIO, rows: Iterable[ResultRow], formulas: bool = False)
         text = cell if formulas else escape_formula(cell)
         return printable(text) if is_screen else text
 
-    for number, row in enumerate(rows):
-        if number == 0:
-            writer.writerow(map(cell_text, row.titles()))
-        writer.writerow(map(cell_text, row.cells()))
+    return cell_text
 
 
 def escape_formula(text: str) -> str:
@@ -323,9 +328,23 @@ def write_rows(
         write(stream, chain.from_iterable(map(rows, watched_batches)))
 
 
+class ReadBatch(Protocol):
+    """Protocol of what is read of a file, with the bytes read so far."""
+
+    @property
+    def position(self) -> int:
+        """The number of bytes."""
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+
+
+AnyBatch = TypeVar("AnyBatch", bound=ReadBatch)
+
+
 def with_progress(
-    batches: Iterable[Batch], name: str, size: int | None
-) -> Generator[Batch, None, None]:
+    batches: Iterable[AnyBatch], name: str, size: int | None
+) -> Generator[AnyBatch, None, None]:
     """Yield the batches of a file of `size` bytes, with a progress bar if `name` is given."""
     samples = position = 0
     with progress(f"reading {name}" if name else "", size) as bar:

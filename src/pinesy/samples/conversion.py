@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 from warnings import warn
 
@@ -19,12 +19,41 @@ import numpy.typing as npt
 from pinesy._common.validation import FloatArray, check_distribution, listed
 from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError, DataWarning, DegreeError, PinesyError, placed
-from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError, is_blank
+from pinesy.samples.file_layout import (
+    Column,
+    DistinctEntries,
+    Layout,
+    RawBatch,
+    RowError,
+    is_blank,
+)
 
 Transform = Callable[[Any], Any]
 
+#: The values that the rules do not have, with their number, by input.
+UnseenValues = dict[str, Counter[str]]
 #: The degree of a value that stands alone.
 CERTAIN = (1.0,)
+
+
+def add_unseen(total: UnseenValues, *parts: UnseenValues) -> UnseenValues:
+    """Add the values of parts of a file, in their order, to those of the file; return these."""
+    for part in parts:
+        for name, counts in part.items():
+            total.setdefault(name, Counter()).update(counts)
+    return total
+
+
+def warn_unseen(file: str, unseen: UnseenValues) -> None:
+    """Warn of the values of a file that were taken as unknown, with their number."""
+    for name, counts in unseen.items():
+        texts = listed([repr(text)[:40] for text in counts])
+        warn(
+            f"{file}: column {name!r:.80}: {counts.total():,} values that the rules do not "
+            f"have are taken as unknown ({texts})",
+            DataWarning,
+            stacklevel=2,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +71,8 @@ class Batch:
     ids : the entries of each column that identifies samples, by its title
     numbers : for each numeric input, by name, the numbers that the file gives; NaN for what is no
         number
+    unseen : of each input, by name, the values that the rules do not have: taken as unknown, and
+        counted
     """
 
     evidence: FloatArray
@@ -50,6 +81,7 @@ class Batch:
     targets: dict[str, Target] = field(default_factory=dict)
     ids: dict[str, Sequence[Any]] = field(default_factory=dict)
     numbers: dict[str, FloatArray] = field(default_factory=dict)
+    unseen: UnseenValues = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -68,11 +100,12 @@ class Batch:
         targets = {name: Target.join([b.targets[name] for b in parts]) for name in last.targets}
         ids: dict[str, Sequence[Any]] = {}
         for title in last.ids:
-            ids[title] = [entry for b in parts for entry in b.ids[title]]
+            ids[title] = list(chain.from_iterable(b.ids[title] for b in parts))
         evidence = np.concatenate([b.evidence for b in parts])
         numbers = {name: np.concatenate([b.numbers[name] for b in parts]) for name in last.numbers}
-        lines = tuple(i for b in parts for i in b.lines)
-        return cls(evidence, lines, last.position, targets, ids, numbers)
+        lines = tuple(chain.from_iterable(b.lines for b in parts))
+        unseen = add_unseen({}, *(b.unseen for b in parts))
+        return cls(evidence, lines, last.position, targets, ids, numbers, unseen)
 
 
 @dataclass(frozen=True)
@@ -82,24 +115,10 @@ class Conversion:
     Attributes
     ----------
     transform : makes possibilities of the degrees of inputs, except where a value is certain
-    unseen : of each input, the values that the rules do not have: taken as unknown, and counted
     """
 
     layout: Layout
     transform: Transform | None = None
-    unseen: dict[str, Counter[str]] = field(default_factory=dict)
-
-    def warn(self, file: str) -> None:
-        """Warn of the values of a file that were taken as unknown, with their number."""
-        for name, counts in self.unseen.items():
-            texts = listed([repr(text)[:40] for text in counts])
-            warn(
-                f"{file}: column {name!r:.80}: {counts.total():,} values that the rules do not "
-                f"have are taken as unknown ({texts})",
-                DataWarning,
-                stacklevel=2,
-            )
-        self.unseen.clear()
 
     def __call__(self, raw: RawBatch) -> Batch:
         """Return the samples, or raise the error of the first that cannot be used."""
@@ -115,13 +134,14 @@ class Conversion:
 
     def _batch(self, raw: RawBatch) -> Batch:
         n, layout = len(raw.lines), self.layout
+        unseen: UnseenValues = {}
         columns = {c: raw.read(c, e) if raw.read else e for c, e in raw.columns.items()}
         evidence = np.zeros((n, sum(len(a.domain) for a in layout.inputs.values())))
         targets: dict[str, Target] = {}
         ids = {c.title: columns.pop(c) for c in raw.columns if c.is_id}
         numbers: dict[str, FloatArray] = {}
         for name, group in groupby(columns.items(), lambda item: item[0].name):
-            content, measured = self._converted(name, dict(group))
+            content, measured = self._converted(name, dict(group), unseen)
             if measured is not None and name in layout.inputs:
                 numbers[name] = measured
             if name in layout.targets:
@@ -133,56 +153,98 @@ class Conversion:
                 evidence[:, layout.slices[name]] = content
         for name in layout.optional - {column.name for column in columns}:
             evidence[:, layout.slices[name]] = 1.0
-        return Batch(evidence, raw.lines, raw.position, targets, ids, numbers)
+        return Batch(evidence, raw.lines, raw.position, targets, ids, numbers, unseen)
 
     def _converted(
-        self, name: str, columns: dict[Column, Any]
+        self, name: str, columns: dict[Column, Any], unseen: UnseenValues
     ) -> tuple[npt.NDArray[Any], FloatArray | None]:
         """Return the content of the columns of an attribute: degrees (n, size) or positions (n,).
 
         Positions where every row gives one value, which is then certain. With them the numbers
-        among the entries on a numeric attribute, if its columns hold any.
+        among the entries on a numeric attribute, if its columns hold any. Values that the rules do
+        not have are counted in `unseen`.
         """
         column, entries = next(iter(columns.items()))
         if column.position is not None:
             return self._checked(name, self._by_value(name, columns)), None
+        if isinstance(entries, np.ndarray) and entries.ndim == 1:
+            return self._measured(name, entries, np.flatnonzero(np.isnan(entries))), entries
         if isinstance(entries, np.ndarray):
             with _bad_row(0):
                 self._check_length(name, entries.shape[1])
             return self._checked(name, entries.astype(np.float64)), None
+        if isinstance(entries, DistinctEntries):
+            return self._distinct(name, entries, unseen)
         if self.layout.wanted[name].scale is None:
-            return self._known(name, entries, np.full(len(entries), np.nan)), None
+            return self._known(name, entries, np.full(len(entries), np.nan), unseen), None
         numbers = self._numbers(entries)
-        return self._known(name, entries, numbers), numbers
+        return self._known(name, entries, numbers, unseen), numbers
 
-    def _known(self, name: str, entries: Sequence[Any], numbers: FloatArray) -> npt.NDArray[Any]:
-        """Return the content of entries on an attribute; some are numbers, or blank."""
+    def _distinct(
+        self, name: str, entries: DistinctEntries, unseen: UnseenValues
+    ) -> tuple[npt.NDArray[Any], FloatArray | None]:
+        """Return the content of entries, and the numbers among them; each is converted once."""
+        values, rows = entries.values, entries.indices
+        is_numeric = self.layout.wanted[name].scale is not None
+        numbers = self._numbers(values) if is_numeric else np.full(len(values), np.nan)
+        try:
+            content = self._known(name, values, numbers, unseen, np.bincount(rows).tolist())
+        except RowError as bad:
+            raise RowError(int(np.argmax(rows == bad.row)), bad.problem) from None
+        return content[rows], numbers[rows] if is_numeric else None
+
+    def _measured(
+        self, name: str, numbers: FloatArray, unknown: npt.NDArray[np.intp]
+    ) -> npt.NDArray[Any]:
+        """Return the content of numbers, some of them unknown."""
+        scale = self.layout.wanted[name].scale
+        assert scale is not None
+        self._check_target(name, unknown.tolist())
+        return scale.degrees(numbers) if len(unknown) or scale.blur else scale.positions(numbers)
+
+    def _check_target(self, name: str, unknown: Sequence[int]) -> None:
+        """Raise for the first row of a target of which nothing is known."""
+        if unknown and name in self.layout.targets:
+            problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
+            raise RowError(unknown[0], problem)
+
+    def _known(
+        self,
+        name: str,
+        entries: Sequence[Any],
+        numbers: FloatArray,
+        unseen: UnseenValues,
+        counts: Sequence[int] | None = None,
+    ) -> npt.NDArray[Any]:
+        """Return the content of entries on an attribute; some are numbers, or blank.
+
+        `counts` has how many samples have each entry, by default one.
+        """
         scale, n = self.layout.wanted[name].scale, len(entries)
         has_value, find = self.layout.has_value, self.layout.find
         unknown = _rows_where(entries, lambda e: is_blank(e) and not has_value(name, e))
         if name in self.layout.categories:
-            unseen = _rows_where(entries, lambda e: not is_blank(e) and find(name, e) is None)
-            if unseen:
-                self.unseen.setdefault(name, Counter()).update(str(entries[row]) for row in unseen)
-            unknown = sorted({*unknown, *unseen})
+            others = _rows_where(entries, lambda e: not is_blank(e) and find(name, e) is None)
+            for row in others:
+                counter = unseen.setdefault(name, Counter())
+                counter[str(entries[row])] += 1 if counts is None else counts[row]
+            unknown = sorted({*unknown, *others})
         measured = np.flatnonzero(numbers == numbers).tolist()
-        if unknown and name in self.layout.targets:
-            problem = DataError(f"attribute {name!r}: no target is given; every sample needs one")
-            raise RowError(unknown[0], problem)
+        self._check_target(name, unknown)
         if scale and len(measured) == n and not scale.blur:
             return scale.positions(numbers)
-        others = np.delete(np.arange(n), [*unknown, *measured])
-        if len(others) == n:
+        remaining = np.delete(np.arange(n), [*unknown, *measured])
+        if len(remaining) == n:
             return self._listed(name, entries)
         degrees = np.ones((n, len(self.layout.wanted[name].domain)))
         if scale:
             degrees[measured] = scale.degrees(numbers[measured])
-        if len(others):
+        if len(remaining):
             try:
-                content = self._listed(name, [entries[row] for row in others.tolist()])
+                content = self._listed(name, [entries[row] for row in remaining.tolist()])
             except RowError as bad:
-                raise RowError(int(others[bad.row]), bad.problem) from None
-            degrees[others] = np.eye(degrees.shape[1])[content] if content.ndim == 1 else content
+                raise RowError(int(remaining[bad.row]), bad.problem) from None
+            degrees[remaining] = np.eye(degrees.shape[1])[content] if content.ndim == 1 else content
         return degrees
 
     def _numbers(self, entries: Sequence[Any]) -> FloatArray:

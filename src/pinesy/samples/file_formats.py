@@ -3,28 +3,23 @@
 import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
-from itertools import chain, cycle, islice, repeat
+from itertools import chain, islice
 from typing import Any, BinaryIO, NoReturn
-
-import numpy as np
-import numpy.typing as npt
 
 from pinesy._common.names import first_duplicate
 from pinesy.exceptions import DataError, needing, placed
-from pinesy.samples.file_layout import Column, Layout, RawBatch, RowError, TableLayout
+from pinesy.samples.arrow_entries import LISTS, WHOLE, parquet_entries
+from pinesy.samples.file_layout import MAX_LINE, Column, Layout, RawBatch, TableLayout
 
-#: A line of more bytes is refused: it would fill the memory before anything is known of it.
-MAX_LINE = 10_000_000
 #: Degrees of the rows that are made into columns at once: as many as a processor's cache holds.
 RAW_CELLS = 1 << 16
 #: Bytes of each column that are read ahead, so that a large group of rows is not read at once.
 READ_AHEAD = 1 << 20
 #: Types of columns, by the names that pyarrow shows.
-WHOLE = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NUMBERS = WHOLE | {"halffloat", "float", "double"}
 VALUES = WHOLE | {"float", "double", "string", "large_string", "string_view", "bool", "null"}
-LISTS = ("list<", "large_list<", "fixed_size_list<")
 #: Bytes that the rows read at once may expand to, and the most that a byte of a larger group does.
 MAX_EXPANDED, MAX_RATIO = 1 << 27, 1000
 
@@ -36,11 +31,13 @@ class Lines:
     ----------
     number : of the line read last, counted from 1
     position : the number of bytes read
+    separator, n_cells : of the rows of CSV, once the header is read
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
-        self.number = self.position = 0
+        self.number = self.position = self.n_cells = 0
+        self.separator = ","
 
     def __iter__(self) -> Iterator[str]:
         while raw := self.file.readline(MAX_LINE + 1):
@@ -129,13 +126,14 @@ def csv_rows(lines: Lines, layout: Layout | TableLayout) -> Iterator[Sequence[An
     titles: list[str] = []
     texts = iter(lines)
     first = list(islice((text for text in texts if text.strip("\r\n")), 1))
-    separator = layout.options.separator or layout.separator_of("".join(first))
+    separator = lines.separator = layout.options.separator or layout.separator_of("".join(first))
     try:
         for cells in filter(
             None, csv.reader(chain(first, texts), delimiter=separator, strict=True)
         ):
             if not titles:
                 titles = [layout.title(cell) for cell in cells]
+                lines.n_cells = len(titles)
                 yield layout.columns(titles)
             elif len(cells) == len(titles):
                 yield cells
@@ -147,19 +145,36 @@ def csv_rows(lines: Lines, layout: Layout | TableLayout) -> Iterator[Sequence[An
         raise DataError(f"not CSV ({error})") from None
 
 
+#: Reads the next rows of columns at once, at most as many as is said, where it can; else None.
+BlockFormat = Callable[[Lines, Sequence[Column], int], RawBatch | None]
+
+
 def text_batches(
-    rows_of: TextFormat, file: BinaryIO, name: str, layout: Layout, size: int
+    rows_of: TextFormat,
+    file: BinaryIO,
+    name: str,
+    layout: Layout,
+    size: int,
+    block_of: BlockFormat | None = None,
 ) -> Iterator[RawBatch]:
     """Read JSON Lines or CSV; every `size` samples a batch ends."""
     lines = Lines(file)
     rows = rows_of(lines, layout)
-    columns: Sequence[Column] | None = None
+    try:
+        columns = next(rows, ())
+    except DataError as error:
+        raise DataError(f"{name}, line {lines.number}: {error}") from None
     most = max(1, RAW_CELLS // max(1, layout.width))
-    for n in cycle([*repeat(most, size // most), *repeat(size % most, size % most > 0)]):
+    n_read = 0
+    while True:
+        n_left = size - n_read % size  # of this batch
+        if block_of and (block := block_of(lines, columns, n_left)):
+            n_read += len(block.lines)
+            yield block
+            continue
+        n = min(most, n_left)
         batch, numbers, problem = [], [], None
         try:
-            if columns is None:
-                columns = next(rows, ())
             for row in islice(rows, n):
                 batch.append(row)
                 numbers.append(lines.number)
@@ -167,8 +182,9 @@ def text_batches(
             problem = DataError(f"{name}, line {lines.number}: {error}")
         if batch:
             cells = list(zip(*batch, strict=True))
-            entries = {column: cells[column.column_index] for column in columns or ()}
+            entries = {column: cells[column.column_index] for column in columns}
             yield RawBatch(entries, tuple(numbers), lines.position, name, "line", problem)
+            n_read += len(batch)
         if problem:
             raise problem
         if len(batch) < n:
@@ -229,7 +245,7 @@ def _batches(table: Any, name: str, layout: Layout, size: int, n_bytes: int) -> 
         lines = range(first, first + rows.num_rows)
         first = lines.stop
         position = n_bytes * (first - 1) // total
-        yield RawBatch(arrays, lines, position, name, "row", read=_entries)
+        yield RawBatch(arrays, lines, position, name, "row", read=partial(parquet_entries, layout))
 
 
 def _rows_at_once(metadata: Any, layout: Layout, columns: list[Column]) -> int:
@@ -277,69 +293,3 @@ def _check_type(column: Column, kind: Any) -> None:
         good, needed = str(plain) in VALUES, "values are texts, numbers, true and false"
     if not good:
         raise DataError(f"column {column.title!r:.80} is of type {kind}; {needed}")
-
-
-def _entries(column: Column, array: Any) -> Any:
-    """Return NumPy's arrays and Python's lists in place of pyarrow's arrays."""
-    if column.is_id:
-        is_encoded = hasattr(array, "dictionary")
-        entries = _values(column, array) if is_encoded else array.to_pylist()
-        return [v if isinstance(v, str | int | float | None) else str(v) for v in entries]
-    if column.position is not None:
-        _check_nulls(column, array, np.arange(len(array)))
-        return _numbers(array)
-    return (_lists if str(array.type).startswith(LISTS) else _values)(column, array)
-
-
-def _lists(column: Column, array: Any) -> Any:
-    """Return lists of degrees as an array with a row for each, if they are equally long."""
-    if array.null_count:
-        return array.to_pylist()
-    lengths = _numbers(import_module("pyarrow.compute").list_value_length(array))
-    degrees = array.flatten()
-    _check_nulls(column, degrees, np.repeat(np.arange(len(array)), lengths))
-    if (lengths != lengths[0]).any():
-        return array.to_pylist()
-    return _numbers(degrees).reshape(len(array), lengths[0])
-
-
-def _values(column: Column, array: Any) -> list[Any]:
-    """Return values, each distinct one made only once; None for a null."""
-    if array.null_count == len(array):
-        return [None] * len(array)
-    # One that is encoded stays so: a long text in many rows is there once.
-    encoded = array if hasattr(array, "dictionary") else array.dictionary_encode()
-    codes = _numbers(encoded.indices.fill_null(len(encoded.dictionary)))
-    values = np.empty(len(encoded.dictionary) + 1, dtype=object)  # the last one is None
-    for code, scalar in enumerate(encoded.dictionary):
-        try:
-            values[code] = _bounded(scalar.as_py())
-        except DataError as error:
-            raise RowError(int(np.argmax(codes == code)), error) from None
-        except UnicodeDecodeError:
-            problem = DataError(f"attribute {column.name!r}: not UTF-8 text")
-            raise RowError(int(np.argmax(codes == code)), problem) from None
-    entries: list[Any] = values[codes].tolist()
-    return entries
-
-
-def _bounded(value: Any) -> Any:
-    """Return a value, unless it is a text that is longer than a line may be."""
-    if isinstance(value, str) and len(value) > MAX_LINE:
-        raise DataError(f"a text of {len(value):,} characters; at most {MAX_LINE:,} are read")
-    return value
-
-
-def _check_nulls(column: Column, array: Any, rows: npt.NDArray[np.int64]) -> None:
-    """Raise for a null; `rows` has the row of each entry of the array."""
-    if array.null_count:
-        problem = DataError(
-            f"attribute {column.name!r}: null in column {column.title!r:.80}; every row needs "
-            "an entry there (degree 0 where a value is impossible)"
-        )
-        raise RowError(rows[np.argmax(_numbers(array.is_null()))], problem)
-
-
-def _numbers(array: Any) -> npt.NDArray[Any]:
-    numbers: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
-    return numbers

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pinesy._common.names import column_slices, first_duplicate
 from pinesy._common.validation import NEAR, object_array, suggestion, unused_columns
@@ -28,6 +29,9 @@ SEPARATORS = (",", ";", "\t", "|")
 BLANK_WORDS = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"]
 )
+#: A line or text that is longer is refused: it would fill the memory before anything is known of
+#: it.
+MAX_LINE = 10_000_000
 _WHOLE = re.compile(r"[-+]?\d{1,18}")
 
 
@@ -173,6 +177,24 @@ class RowError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
+class DistinctEntries:
+    """The entries of a column, each distinct one once.
+
+    Attributes
+    ----------
+    values : the distinct entries, in the order in which rows have them first
+    indices : of the entry of each row, in `values`
+    """
+
+    values: list[Any]
+    indices: npt.NDArray[np.intp]
+
+    def in_rows(self) -> list[Any]:
+        """Return the entry of each row."""
+        return [self.values[index] for index in self.indices.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
 class RawBatch:
     """Some rows of a data file, as they stand there, in columns.
 
@@ -180,7 +202,9 @@ class RawBatch:
     ----------
     columns : the entries of each column that is wanted, one for each row. A column of degrees
         holds texts or an array of numbers; a column of an attribute holds plain values, and also
-        dicts from values to degrees and lists of degrees, or an array ``(n, k)`` of degrees
+        dicts from values to degrees and lists of degrees, or an array ``(n, k)`` of degrees, an
+        array ``(n,)`` of the numbers of a numeric attribute (NaN where nothing is known), or
+        `DistinctEntries`
     lines : the number of each row in the file, counted from 1
     position : the number of bytes of the file read so far
     file, unit : what messages call the file, and the place of a sample: "line" or "row"

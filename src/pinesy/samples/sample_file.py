@@ -27,10 +27,17 @@ from pinesy.evidence.targets import Target
 from pinesy.exceptions import DataError
 from pinesy.rules.attributes import Attribute
 from pinesy.rules.possibility import Possibility
-from pinesy.samples.conversion import Batch, Conversion, Transform
+from pinesy.samples.conversion import (
+    Batch,
+    Conversion,
+    Transform,
+    UnseenValues,
+    add_unseen,
+    warn_unseen,
+)
+from pinesy.samples.csv_blocks import csv_batches
 from pinesy.samples.file_formats import (
     Lines,
-    csv_rows,
     csv_table,
     json_rows,
     json_table,
@@ -48,7 +55,7 @@ MAX_CELLS = 1 << 24
 
 json_batches: Reader = partial(text_batches, json_rows)
 READERS: dict[str, Reader] = {
-    ".csv": partial(text_batches, csv_rows),
+    ".csv": csv_batches,
     ".json": json_batches,
     ".jsonl": json_batches,
     ".ndjson": json_batches,
@@ -69,6 +76,7 @@ def read_samples(
     decimal: str = ".",
     strict: bool = False,
     optional: Iterable[str] = (),
+    share: tuple[int, int] = (0, 1),
 ) -> Iterator[Batch]:
     """Read the samples of a data file, a batch at a time.
 
@@ -91,6 +99,8 @@ def read_samples(
     strict : refuse columns of no attribute; by default they are ignored with an
         `UnusedColumnsWarning`, unless an input is missing
     optional : the names of inputs that the file need not have
+    share : ``(i, n)`` for the batches ``i``, ``i + n``, ``i + 2n`` ... alone, counted from 0: of
+        `n` processes that share the work, each takes another `i`
 
     Raises
     ------
@@ -110,22 +120,26 @@ def read_samples(
     layout = Layout(inputs, known, targets, options, optional)
     size = max(1, min(batch, MAX_CELLS // max(1, layout.width)))
     (name, reader), convert = _reader(source), Conversion(layout, transform)
+    first, step = share
     parts: list[Batch] = []
+    unseen: UnseenValues = {}
     n = 0
     try:
         with wrap_read_errors(name), _opened(source) as file:
             for raw in reader(file, name, layout, size):
-                parts.append(convert(raw))
+                if n // size % step == first:
+                    parts.append(convert(raw))
+                    add_unseen(unseen, parts[-1].unseen)
                 n += len(raw.lines)
-                if n % size == 0:
+                if n % size == 0 and parts:
                     yield Batch.joined(parts)
                     parts = []
         if parts:
             yield Batch.joined(parts)
     except GeneratorExit:  # no more batches are wanted
-        convert.warn(name)
+        warn_unseen(name, unseen)
         raise
-    convert.warn(name)
+    warn_unseen(name, unseen)
     if not n:
         raise DataError(f"{name}: no samples in it")
 
