@@ -29,6 +29,8 @@ from pinesy.cli.infer_command import infer
 from pinesy.cli.learn_command import learn
 from pinesy.cli.mine_command import mine
 from pinesy.cli.options import with_single_options
+from pinesy.cli.replay_command import replay
+from pinesy.cli.serve_command import serve
 from pinesy.cli.shortcuts_command import shortcuts
 from pinesy.cli.show_command import show
 from pinesy.cli.solve_command import solve
@@ -102,6 +104,7 @@ GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Rules: look at them, find them, fit them": (check, show, induce, mine, learn, calibrate),
     "Data: how good rules are, which labels are wrong": (evaluate, audit, shortcuts),
     "See and share": (studio, demo),
+    "Serve: answer other programs": (serve, replay),
     "Mathematics alone": (solve,),
 }
 for panel, commands in GROUPS.items():

@@ -1,6 +1,5 @@
 """The command ``pinesy infer``."""
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from pinesy.rules.outcomes import Outcome, rule_numbers_text, short_degree, verd
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, evidence_of, value_texts
+from pinesy.samples.file_layout import json_value
 from pinesy.semantics.semantics import Semantics, as_semantics
 from pinesy.semantics.world_weights import WorldWeights
 from pinesy.verdicts import Verdict, verdict
@@ -344,7 +344,7 @@ class OutputResult(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data; degrees of 0 are left out."""
-        values = [*map(_json_value, compress(self.attribute.domain, self.members))]
+        values = [*map(json_value, compress(self.attribute.domain, self.members))]
         degrees = {t: d for t, d in zip(self.texts, self.degrees, strict=True) if d > 0.0}
         content = {
             "best": values[0] if self.outcome == "decided" else None,
@@ -534,11 +534,3 @@ def _write_table(table: TableWriter, stream: TextIO, rows: Iterable[Any]) -> Non
         stream.write(f"{printable(first[0].block())}\n")
         return
     table(stream, chain(first, rows))
-
-
-def _json_value(value: Any) -> Any:
-    """Return a value of JSON, or the text of another value."""
-    plain = value is None or isinstance(value, str | int)
-    if plain or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    return show_value(value)

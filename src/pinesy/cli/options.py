@@ -14,7 +14,7 @@ import typer
 from pinesy._common.names import column_slices
 from pinesy._common.validation import FloatArray, suggestion
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
-from pinesy.exceptions import DataError, DomainError, RulesTextError
+from pinesy.exceptions import DataError, DomainError, RulesTextError, placed
 from pinesy.guarantees import GroupedRules, SelectiveRules
 from pinesy.model.storage import load
 from pinesy.rulebase.cascade import Cascade
@@ -274,10 +274,8 @@ def selective_rules(path: Path, transform: str) -> SelectiveRules:
             f"{path}: has no threshold from which cases are decided; test one on other samples "
             f"first: pinesy calibrate {path} DATA -o MODEL.json --error 0.01"
         )
-    expected = (selective.transform or "none").replace("_", "-")
-    if transform != expected:
-        raise DataError(f"{path}: decides data read with --transform {expected}; give the same")
-    return replace(selective, transform=None)
+    with placed(str(path)):
+        return selective.for_possibilities(transform)
 
 
 def calibration_of(

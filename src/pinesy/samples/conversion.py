@@ -91,15 +91,20 @@ class Conversion:
 
     def warn(self, file: str) -> None:
         """Warn of the values of a file that were taken as unknown, with their number."""
-        for name, counts in self.unseen.items():
-            texts = listed([repr(text)[:40] for text in counts])
-            warn(
-                f"{file}: column {name!r:.80}: {counts.total():,} values that the rules do not "
-                f"have are taken as unknown ({texts})",
-                DataWarning,
-                stacklevel=2,
-            )
+        for text in self.notices():
+            warn(f"{file}: {text}", DataWarning, stacklevel=2)
         self.unseen.clear()
+
+    def notices(self) -> list[str]:
+        """Return which values were taken as unknown, with their number, a text for each input."""
+        texts = []
+        for name, counts in self.unseen.items():
+            values = listed([repr(text)[:40] for text in counts])
+            texts.append(
+                f"column {name!r:.80}: {counts.total():,} values that the rules do not have are "
+                f"taken as unknown ({values})"
+            )
+        return texts
 
     def __call__(self, raw: RawBatch) -> Batch:
         """Return the samples, or raise the error of the first that cannot be used."""
