@@ -16,7 +16,7 @@ from pinesy.samples import Batch
 from pinesy.samples.file_layout import json_value, value_texts
 from pinesy.serve.decision_log import LogLine, LogReader
 from pinesy.serve.replay_report import Difference, GroupCount, ReplayReport
-from pinesy.serve.served_model import ServedModel, deciding_rule_numbers
+from pinesy.serve.served_model import ServedModel
 
 #: Decisions that are inferred at a time.
 BATCH = 10_000
@@ -79,6 +79,7 @@ class _Replay:
         self.report = ReplayReport(column=group)
         self._models: dict[str, ServedModel] = {}
         self._rules: dict[str, list[str] | None] = {}
+        self._inputs: dict[str, list[str]] = {}
         self._ignored: dict[str, None] = {}
         self._missing: dict[str, None] = {}
         self._notices: dict[str, None] = {}
@@ -90,6 +91,7 @@ class _Replay:
         for line in lines:
             if line.record["kind"] == "model":
                 self._rules[line.record["model"]] = line.record.get("rules")
+                self._inputs[line.record["model"]] = line.record.get("inputs") or []
                 continue
             if "inputs" not in line.record:
                 raise DataError(
@@ -150,9 +152,8 @@ class _Replay:
         for line in lines:
             sample = line.record["inputs"]
             contents.append({name: sample[name] for name in sample if name in known})
-            self._ignored |= dict.fromkeys(
-                name for name in sample if name not in known and name != self.group
-            )
+            logged = self._inputs.get(line.record["model"], ())
+            self._ignored |= dict.fromkeys(name for name in logged if name not in known)
         convert = model.reader.conversion()
         numbers, file = [line.number for line in lines], lines[0].file
         batch = model.reader.batch(contents, numbers, file, "line", convert)
@@ -245,7 +246,7 @@ class _Replay:
         rules_before = [n for n in before.get("rules") or () if isinstance(n, int)]
         if len(self.report.differences) < MAX_EXPLAINED:
             sample = model.reader.sample_of(batch, row, record["inputs"])
-            rules = deciding_rule_numbers(model.verdict(sample, model.rules[name].output))
+            rules = model.rule_numbers(model.verdict(sample, model.rules[name].output))
             old = set(_rule_names(rules_before, self._rules.get(record["model"])))
             new = set(_rule_names(rules, model.rule_texts))
             self.report.rules_before.update(old - new)
@@ -260,7 +261,7 @@ class _Replay:
                 str(record.get("time", "")),
                 str(record.get("request", "")),
                 record.get("sample", 0),
-                {key: record["inputs"][key] for key in ("id",) if key in record["inputs"]},
+                self._ids_of(record, model),
                 group,
                 name,
                 {key: before.get(key) for key in keys},
@@ -269,6 +270,11 @@ class _Replay:
                 rules,
             )
         )
+
+    def _ids_of(self, record: Mapping[str, Any], model: ServedModel) -> dict[str, Any]:
+        """Return what identifies a sample: the names that are no inputs of a model."""
+        inputs = {*self._inputs.get(record["model"], ()), *(a.name for a in model.rules.inputs)}
+        return {name: entry for name, entry in record["inputs"].items() if name not in inputs}
 
     def _group_of(self, content: Mapping[str, Any], model: ServedModel) -> str | None:
         """Return the group of a sample: the text of a value, or the interval of a number."""

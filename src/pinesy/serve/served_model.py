@@ -23,6 +23,7 @@ from pinesy.guarantees import SelectiveRules
 from pinesy.guarantees.decide import cascade_of
 from pinesy.model.storage import load_propositional, load_rules
 from pinesy.rulebase.cascade import Cascade
+from pinesy.rulebase.readable_rules import equation_of, is_generated, is_inner
 from pinesy.rules.attributes import Attribute
 from pinesy.samples.file_layout import json_value, value_texts
 from pinesy.serve.sample_reader import ReadSample, SampleReader
@@ -174,6 +175,40 @@ class ServedModel:
             plain_values = {n: v for n, v in plain_values.items() if n in names}
         return Verdict(Decision(plan, row, program, plain_values), self._wording)
 
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The outputs of rule sets that somebody wrote: a function stands for the rules of others.
+
+        Readers do not name inner attributes either.
+        """
+        names = self.rules.attributes
+        return frozenset(
+            name
+            for name, rule_set in self.rules.sets.items()
+            if not is_inner(rule_set.output, names)
+            and not is_generated(rule_set)
+            and equation_of(rule_set) is None
+        )
+
+    def rule_numbers(self, verdict: Verdict) -> list[int]:
+        """Return the numbers of the rules that decide; of a contradiction, of those that clash.
+
+        Rules that a function stands for, and the lines of score cards, have no numbers here.
+        """
+        if verdict.points:
+            return []
+        if verdict.clash is not None:
+            return sorted(verdict.clash.groups[0])
+        number, written = self.rules.rule_number, self._written
+        return sorted(
+            {
+                number(step.attribute.name, index)
+                for step in verdict.chain
+                if step.attribute.name in written
+                for index in step.rules
+            }
+        )
+
     def infer(self, samples: Sequence[ReadSample]) -> list[Answer]:
         """Return the answers to samples: what ``pinesy infer`` gives, with reasons and rules."""
         answers = []
@@ -197,7 +232,7 @@ class ServedModel:
             "contradiction": pi.contradiction,
             "possibility": {t: d for t, d in zip(texts, degrees, strict=True) if d > 0.0},
             "because": verdict.because,
-            "rules": deciding_rule_numbers(verdict),
+            "rules": self.rule_numbers(verdict),
         }
 
     def explain(self, samples: Sequence[ReadSample]) -> list[Answer]:
@@ -230,7 +265,7 @@ class ServedModel:
                     "best": best if is_decided else None,
                     "best_values": [best],
                     "because": verdict.because,
-                    "rules": deciding_rule_numbers(verdict),
+                    "rules": self.rule_numbers(verdict),
                 }
             answers.append(
                 self.reader.ids_of(sample.content)
@@ -250,17 +285,6 @@ class ServedModel:
             return None
         texts = [rule.line() for rule_set in self.rules.stated for rule in rule_set.rules]
         return texts if sum(map(len, texts)) <= MAX_TEXT else None
-
-
-def deciding_rule_numbers(verdict: Verdict) -> list[int]:
-    """Return the numbers of the rules that decide; of a contradiction, of those that clash.
-
-    Rules that a function stands for have no numbers here, as nobody wrote them.
-    """
-    if verdict.clash is not None:
-        return sorted(verdict.clash.groups[0])
-    numbers = {n for reason in verdict.reasons if reason.expression is None for n in reason.rules}
-    return sorted(numbers)
 
 
 def _load_unchanged(path: Path) -> tuple[Cascade, SelectiveRules | None, str]:

@@ -31,11 +31,11 @@ from pinesy.serve.served_model import ServedModel
 
 #: Requests of many samples that are worked on at a time, beside the loop of the server.
 THREADS = 2
-#: Bytes of a body that is read, and seconds that a sample may take, in the loop of the server: a
-#: thread costs more than such a request.
+#: Bytes of a body, and processor time of a sample, up to which a request is answered in the loop of
+#: the server: a thread would cost more.
 MAX_INLINE_BYTES, MAX_INLINE_SECONDS = 16_384, 0.005
-#: The share of the newest request in the typical time of a sample.
-NEWEST = 0.1
+#: One of so many requests is timed, and counts so much in the typical time of a sample.
+TIMED_EVERY, NEWEST = 16, 0.25
 #: The header with the id of a request, which answers repeat; one is made if there is none.
 REQUEST_ID = "x-request-id"
 VALID_ID = re.compile(r"[\w.:-]{1,100}")
@@ -101,7 +101,7 @@ class Service:
         self.started = time.monotonic()
         self.counts: Counter[str] = Counter()
         self._threads = RequestThreads(THREADS, limits.max_requests)
-        self._active = 0
+        self._active = self._n_requests = 0
         self._typical_seconds = 0.0
         self._schema: tuple[str, dict[str, Any]] = ("", {})
         if log is not None:
@@ -170,21 +170,25 @@ class Service:
         if is_short and len(body) <= MAX_INLINE_BYTES:
             contents = read_samples_of(body, self.limits.max_samples)
             if len(contents) == 1:
-                return self._timed(work, contents)
+                return self._timed(work, contents, True)
         try:
-            if is_short:
-                return await self._threads.run(lambda: work(contents), self.limits.seconds)
-            return await self._threads.run(lambda: self._timed(work, contents), self.limits.seconds)
+            return await self._threads.run(
+                lambda: self._timed(work, contents, name != "explain"), self.limits.seconds
+            )
         except WorkStopped:
             seconds = f"{self.limits.seconds:g}"
             raise _busy(
                 f"the answer took more than {seconds} seconds; send fewer samples"
             ) from None
 
-    def _timed(self, work: Callable[..., Any], contents: Any) -> Any:
-        start = time.perf_counter()
+    def _timed(self, work: Callable[..., Any], contents: Any, counts: bool) -> Any:
+        """Do the work of a request; sometimes note how long a sample took."""
+        self._n_requests += 1
+        if not counts or self._n_requests % TIMED_EVERY:
+            return work(contents)
+        start = time.thread_time()
         result = work(contents)
-        seconds = (time.perf_counter() - start) / max(1, len(result[0]))
+        seconds = (time.thread_time() - start) / max(1, len(result[0]))
         self._typical_seconds += NEWEST * (seconds - self._typical_seconds)
         return result
 
