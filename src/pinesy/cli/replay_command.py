@@ -159,7 +159,7 @@ class ReplayTable(Shortening):
     def _groups(self, screen: Screen) -> None:
         counts, n_left = self.first(list(self.report.groups.items()), MAX_GROUPS)
         rows = [
-            (name, f"{c.decisions:,}", f"{c.differ:,}", f"{100 * c.share:.2g} %", f"{c.shifted:,}")
+            (name, f"{c.decisions:,}", f"{c.differ:,}", f"{100 * c.share:.3g} %", f"{c.shifted:,}")
             for name, c in counts
         ]
         titles = [str(self.report.column), "decisions", "differ", "share", "other degrees"]

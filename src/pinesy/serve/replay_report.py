@@ -120,8 +120,8 @@ class ReplayReport:
         texts = [f"{count:,} {change}" for change, count in changes[:MAX_CHANGES]]
         if len(changes) > MAX_CHANGES:
             texts.append(f"{sum(count for _, count in changes[MAX_CHANGES:]):,} others")
-        percent = 100.0 * self.total.share
-        return f"{n:,} of {decisions} would differ ({percent:.2g} %): {', '.join(texts)}{shifted}"
+        share = f"{100 * self.total.share:.3g} %"
+        return f"{n:,} of {decisions} would differ ({share}): {', '.join(texts)}{shifted}"
 
     def rule_status(self, text: str) -> str:
         """Return whether a rule is new or removed, or an empty text."""
