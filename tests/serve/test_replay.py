@@ -1,4 +1,4 @@
-"""``pinesy replay``: which decisions of a log would differ with another model, and by which rules."""
+"""``pinesy replay``: which decisions of a log would differ with another model, and why."""
 
 import csv
 import json

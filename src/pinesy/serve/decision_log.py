@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from pinesy._common.files import as_path, wrap_read_errors
+from pinesy._common.files import as_path, rotate_files, wrap_read_errors
 from pinesy._common.reports import count_text
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError, PinesyError
@@ -192,11 +192,8 @@ class DecisionLog:
 
     def _rotate(self) -> None:
         """Begin a new file: this one becomes ``path.1``, and that ``path.2``; the last is lost."""
-        paths = [self.path, *(Path(f"{self.path}.{i}") for i in range(1, self.files))]
         try:
-            for index in reversed(range(1, len(paths))):
-                if paths[index - 1].exists():
-                    os.replace(paths[index - 1], paths[index])
+            rotate_files(self.path, self.files)
         except OSError as error:
             raise self._error(error) from None
         self.close()

@@ -112,8 +112,7 @@ class ReplayReport:
         shifted = ""
         if self.total.shifted:
             keep = "keeps its answer" if self.total.shifted == 1 else "keep their answers"
-            more = " more" if n else ""
-            shifted = f"; {self.total.shifted:,}{more} {keep} with other degrees"
+            shifted = f"; {self.total.shifted:,}{' more' * bool(n)} {keep} with other degrees"
         if not n:
             return f"None of {decisions} would differ{shifted}"
         changes = self.changes.most_common()

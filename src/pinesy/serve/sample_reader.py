@@ -174,11 +174,11 @@ def _lookup(attribute: Attribute) -> Lookup:
 
         return interval
     texts = {text: (i, domain[i]) for text, i in value_positions(attribute).items()}
-    whole = {value: (i, value) for i, value in enumerate(domain) if type(value) is int}
+    integers = {value: (i, value) for i, value in enumerate(domain) if type(value) is int}
 
     def value(entry: Any) -> tuple[int, Any] | None:
         if type(entry) is str:
             return texts.get(entry)
-        return whole.get(entry) if type(entry) is int else None
+        return integers.get(entry) if type(entry) is int else None
 
     return value

@@ -278,8 +278,8 @@ def read_samples_of(body: bytes, max_samples: int) -> list[dict[str, Any]]:
     except UnicodeDecodeError as error:
         raise RequestError(400, f"the body is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise RequestError(400, f"the body is not JSON: {error.msg} at {place}; {form}") from None
+        where = f"line {error.lineno}, column {error.colno}"
+        raise RequestError(400, f"the body is not JSON: {error.msg} at {where}; {form}") from None
     except RecursionError:
         raise RequestError(400, f"the body nests too deep; {form}") from None
     except (DataError, ValueError) as error:  # such as NaN, or a number of thousands of digits
