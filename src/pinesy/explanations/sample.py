@@ -320,10 +320,10 @@ class Sample:
 
     def _measures(self, name: str) -> FloatArray:
         table = self.plan.tables[name]
-        measures = np.empty(2 * len(table.propositions))
+        flat = np.empty(2 * len(table.propositions))
         for attribute, (members, indices) in table.sides.items():
-            measures[indices] = np.where(members, self.degrees[attribute], 0.0).max(axis=1)
-        measures = measures.reshape(2, -1)
+            flat[indices] = np.where(members, self.degrees[attribute], 0.0).max(axis=1)
+        measures = flat.reshape(2, -1)
         return np.where(table.is_full, 1.0, measures) if table.has_full else measures
 
     def _premises(self, name: str) -> tuple[FloatArray, FloatArray]:
