@@ -14,8 +14,8 @@ from typer.main import get_command
 from pinesy.cli.app import GROUPS, app
 
 ROOT = Path(__file__).parents[2]
-#: It listens until it is stopped; tests/studio runs it.
-LISTENS = {"studio"}
+#: They listen until they are stopped; tests/studio and tests/serve run them.
+LISTENS = {"serve", "studio"}
 
 
 def leaf_commands() -> Iterator[tuple[str, Any]]:

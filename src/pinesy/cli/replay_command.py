@@ -79,7 +79,7 @@ def replay(
     hashed or none) cannot be replayed.
 
     [bold]Examples[/bold]
-      pinesy replay decisions.jsonl --model new.json
+      pinesy replay examples/loan_log.jsonl --model examples/loan.rules
       pinesy replay decisions.jsonl.1 decisions.jsonl --model new.json --group region
     """
     file_format = options.format_of(form, output, SUFFIXES, "table")

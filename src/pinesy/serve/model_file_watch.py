@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from pinesy._common.validation import printable
 from pinesy.exceptions import DataError, PinesyError
 from pinesy.serve.served_model import ServedModel
 
@@ -65,7 +66,7 @@ class ModelFileWatch:
 
     def fail(self, error: Exception) -> None:
         """Report why the model is not replaced."""
-        self.problem = str(error) or type(error).__name__
+        self.problem = printable(str(error)) or type(error).__name__
         log.error("the model is not replaced: %s", self.problem)
 
 
