@@ -23,8 +23,12 @@ DATA: list[dict[str, Any]] = [
 TABLE = 'kind,if a,then b\ndomain,"{0, 1}","{0, 1}"\nif,0,1\niff,1,0\n'
 #: A log of one decision, which the rules make otherwise.
 LOG = {
-    **{"kind": "decision", "endpoint": "infer", "model": "", "transform": "none"},
-    **{"inputs": DATA[0], "outputs": {"total": {"outcome": "decided", "best": 4, "rules": []}}},
+    "kind": "decision",
+    "endpoint": "infer",
+    "model": "",
+    "transform": "none",
+    "inputs": DATA[0],
+    "outputs": {"total": {"outcome": "decided", "best": 4, "rules": []}},
 }
 SMALL = "attribute a in {0, 1}\nattribute b in {0, 1}\nif a in {0} then b in {1}\n"
 #: The commands that write a file: their arguments, and the suffix of what they write.
