@@ -1,7 +1,8 @@
 """Runs the pages of the documentation, and writes the outputs and pictures that they show.
 
 The Python blocks of a page share one namespace and run in order; its ``pinesy`` commands run
-between them, in the same directory, and so do reports of the records of experiments. A fence
+between them, in the same directory, and so do reports of the records of experiments, and requests
+by ``curl`` to a service that the page starts. A fence
 ``text output`` shows what the block before it prints. ``make outputs`` writes these anew, and the
 pictures that come from a page; the tests compare them, and refuse an output in a plain fence.
 """
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stdout
+from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
@@ -41,7 +42,10 @@ NOT_RUN = ("pip", "python -m pip", "python3 -m pip", "git", "make", "cd", "uv", 
 #: Experiments, which take minutes or hours; reports of their records are run.
 EXPERIMENTS = ("addition", "sudoku", "rsbench", "guarantees", "fillings", "paths")
 TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
-RUN = ("pinesy ", "python -m reproduction report ")
+RUN = ("pinesy ", "python -m reproduction report ", "curl ")
+#: The service that a page starts, in a process of its own until the end of the page; its requests
+#: name the port that it has by default.
+SERVE, SERVICE_PORT = "pinesy serve ", "127.0.0.1:8800"
 SECONDS = 60
 #: Columns at which sentences of outputs are wrapped.
 WIDTH = 88
@@ -139,6 +143,26 @@ def run_shell(command: str, cwd: Path) -> str:
     return done.stdout
 
 
+@contextmanager
+def running_service(command: str, cwd: Path) -> Iterator[str]:
+    """Run ``pinesy serve`` at any free port; yield its address without ``http://``."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", *shlex.split(command), "--port", "0"],
+        cwd=cwd,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        address = re.search(r"http://(\S+)", process.stdout.readline())
+        assert address is not None, f"{command}: did not start"
+        yield address[1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=SECONDS)
+
+
 def run_command(command: str, cwd: Path) -> str:
     """Run a command, by a shell only if it is more than a call of ``pinesy``; return its output."""
     if command.startswith("pinesy ") and not set(command) & set("|<>;&$"):
@@ -182,6 +206,12 @@ class Run:
 
 def run_document(document: Path, cwd: Path) -> Run:
     """Run all there is to run of a document, in order."""
+    with ExitStack() as services:
+        return _run_blocks(document, cwd, services)
+
+
+def _run_blocks(document: Path, cwd: Path, services: ExitStack) -> Run:
+    address = SERVICE_PORT
     namespace: dict[str, Any] = {"__name__": "__main__"}
     text = document.read_text(encoding="utf-8")
     done, parts, end, printed = [], [], 0, StringIO()
@@ -194,9 +224,11 @@ def run_document(document: Path, cwd: Path) -> Run:
         elif block.language in SHELLS:
             lines, printed = commands(block), StringIO()
             for command in lines:
-                if not command.startswith((*NOT_RUN, *TOO_LONG)):
+                if command.startswith(SERVE):
+                    address = services.enter_context(running_service(command, cwd))
+                elif not command.startswith((*NOT_RUN, *TOO_LONG)):
                     assert command.startswith(RUN), f"{document.name}: who runs {command!r}?"
-                    printed.write(run_command(command, cwd))
+                    printed.write(run_command(command.replace(SERVICE_PORT, address), cwd))
             done.append(block)
         elif block.is_output:
             parts += [text[end : block.span[0]], fold(printed.getvalue())]

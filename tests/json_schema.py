@@ -1,4 +1,4 @@
-"""As much of JSON Schema as the schema of explanations uses, by hand."""
+"""As much of JSON Schema as the schemas of explanations and of the service use, by hand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ KINDS: dict[str, type | tuple[type, ...]] = {
     "integer": int,
 }
 #: Keywords that say nothing about what is valid.
-SILENT = {"$schema", "title", "description", "$defs", "properties"}
+SILENT = {"$schema", "title", "description", "$defs", "properties", "x-unit"}
 
 
 def problems(
@@ -37,7 +37,10 @@ def _kind(content: Any, rule: Any, _root: Any, at: str, _: Any) -> list[str]:
 
 
 def _reference(content: Any, rule: str, root: Any, at: str, _: Any) -> list[str]:
-    return problems(content, root["$defs"][rule.removeprefix("#/$defs/")], root, at)
+    schema: Any = root
+    for key in rule.removeprefix("#/").split("/"):
+        schema = schema[key]
+    return problems(content, schema, root, at)
 
 
 def _one_of(content: Any, rule: Any, root: Any, at: str, _: Any) -> list[str]:
@@ -45,16 +48,25 @@ def _one_of(content: Any, rule: Any, root: Any, at: str, _: Any) -> list[str]:
     return [] if len(fitting) == 1 else [f"{at}: fits {len(fitting)} of the alternatives"]
 
 
+def _any_of(content: Any, rule: Any, root: Any, at: str, _: Any) -> list[str]:
+    fits = any(not problems(content, s, root, at) for s in rule)
+    return [] if fits else [f"{at}: {content!r:.40} fits none of the alternatives"]
+
+
 def _required(content: Any, rule: Any, _root: Any, at: str, _: Any) -> list[str]:
     return [f"{at}: no {key}" for key in rule if isinstance(content, dict) and key not in content]
 
 
 def _no_more(content: Any, rule: Any, root: Any, at: str, schema: Any) -> list[str]:
-    assert rule is False
     if not isinstance(content, dict):
         return []
-    found = [f"{at}: {key} is unknown" for key in content if key not in schema["properties"]]
-    for key, inner in schema["properties"].items():
+    properties = schema.get("properties", {})
+    others = [key for key in content if key not in properties]
+    if rule is False:
+        found = [f"{at}: {key} is unknown" for key in others]
+    else:
+        found = [p for key in others for p in problems(content[key], rule, root, f"{at}.{key}")]
+    for key, inner in properties.items():
         if key in content:
             found += problems(content[key], inner, root, f"{at}.{key}")
     return found
@@ -65,13 +77,29 @@ def _items(content: Any, rule: Any, root: Any, at: str, _: Any) -> list[str]:
     return [p for i, e in enumerate(entries) for p in problems(e, rule, root, f"{at}[{i}]")]
 
 
+def _fewest(content: Any, rule: Any, _root: Any, at: str, _: Any) -> list[str]:
+    short = isinstance(content, list) and len(content) < rule
+    return [f"{at}: fewer than {rule}"] if short else []
+
+
+def _longest(content: Any, rule: Any, _root: Any, at: str, _: Any) -> list[str]:
+    long = isinstance(content, list) and len(content) > rule
+    return [f"{at}: more than {rule}"] if long else []
+
+
+def _names(content: Any, rule: Any, root: Any, at: str, _: Any) -> list[str]:
+    names = content if isinstance(content, dict) else ()
+    return [p for name in names for p in problems(name, rule, root, f"{at}.{name}")]
+
+
 def _constant(content: Any, rule: Any, _root: Any, at: str, _: Any) -> list[str]:
     same = content == rule and type(content) is type(rule)
     return [] if same else [f"{at}: {content!r:.40} is not {rule!r}"]
 
 
 def _choice(content: Any, rule: Any, _root: Any, at: str, _: Any) -> list[str]:
-    return [] if content in rule else [f"{at}: {content!r:.40} is none of {rule}"]
+    same = any(content == entry and type(content) is type(entry) for entry in rule)
+    return [] if same else [f"{at}: {content!r:.40} is none of {rule}"]
 
 
 def _least(content: Any, rule: Any, _root: Any, at: str, _: Any) -> list[str]:
@@ -90,6 +118,10 @@ CHECKS = {
     "type": _kind,
     "$ref": _reference,
     "oneOf": _one_of,
+    "anyOf": _any_of,
+    "minItems": _fewest,
+    "maxItems": _longest,
+    "propertyNames": _names,
     "required": _required,
     "additionalProperties": _no_more,
     "items": _items,

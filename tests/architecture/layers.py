@@ -36,6 +36,7 @@ ROWS = [
     ["exchange"],
     ["display"],
     ["__init__"],
+    ["serve"],
     ["studio"],
     ["cli"],
     ["__main__"],

@@ -15,8 +15,8 @@ from pinesy.cli.app import app
 from pinesy.cli.command_table import COMMANDS as SUMMARIES
 
 ROOT = Path(__file__).parents[2]
-#: It listens until it is stopped; tests/studio runs it.
-LISTENS = {"studio"}
+#: They listen until they are stopped; tests/studio and tests/serve run them.
+LISTENS = {"serve", "studio"}
 COMMAND_FILES = (ROOT / "src/pinesy/cli").glob("*_command.py")
 
 

@@ -11,6 +11,7 @@ from pinesy import load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LOAN, APPLICANTS = EXAMPLES / "loan.rules", EXAMPLES / "loan.csv"
+LOG = EXAMPLES / "loan_log.jsonl"
 WEATHER, DAYS = EXAMPLES / "weather.rules", EXAMPLES / "weather_valid.jsonl"
 TRAIN = EXAMPLES / "weather_train.jsonl"
 #: Each command, and how its output begins.
@@ -30,6 +31,7 @@ COMMANDS: list[tuple[list[object], str]] = [
     (["explain", LOAN, APPLICANTS, "--sample", "A-002"], "approve  certain 0.90"),
     (["explain", LOAN, APPLICANTS, "--full"], "review  certain 0.60"),
     (["infer", LOAN, APPLICANTS, "--format", "table"], "sample"),
+    (["replay", LOG, "--model", "stricter.rules", "--group", "job"], "3 of 20 decisions would"),
     (["backprop", WEATHER, DAYS, "--format", "table"], "line"),
     (["induce", APPLICANTS, "--target", "decision", "-o", "i.rules"], "A score card of"),
 ]
@@ -41,6 +43,7 @@ def models(pinesy: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     assert pinesy("calibrate", LOAN, APPLICANTS, "-o", "calibrated.json").exit_code == 0
+    (tmp_path / "stricter.rules").write_text(LOAN.read_text().replace("== review", "== reject"))
     pytest.importorskip("pandas")
     assert pinesy("induce", APPLICANTS, "--target", "decision", "-o", "card.rules").exit_code == 0
 

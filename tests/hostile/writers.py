@@ -21,6 +21,15 @@ DATA: list[dict[str, Any]] = [
     {"left": 3, "right": 3, "total": 6},
 ]
 TABLE = 'kind,if a,then b\ndomain,"{0, 1}","{0, 1}"\nif,0,1\niff,1,0\n'
+#: A log of one decision, which the rules make otherwise.
+LOG = {
+    "kind": "decision",
+    "endpoint": "infer",
+    "model": "",
+    "transform": "none",
+    "inputs": DATA[0],
+    "outputs": {"total": {"outcome": "decided", "best": 4, "rules": []}},
+}
 SMALL = "attribute a in {0, 1}\nattribute b in {0, 1}\nif a in {0} then b in {1}\n"
 #: The commands that write a file: their arguments, and the suffix of what they write.
 COMMANDS: dict[str, tuple[list[str], str]] = {
@@ -41,6 +50,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "export c": (["export", "c", "RULES"], ".c"),
     "mine": (["mine", "TRIPLES"], ".rules"),
     "import table": (["import", "table", "TABLE"], ".rules"),
+    "replay": (["replay", "LOG", "--model", "RULES"], ".jsonl"),
     "report": (["report", "--results", "RECORDS"], ".md"),
 }
 #: Files of a graph and of an equation system, by what stands for them in arguments.
@@ -65,7 +75,7 @@ OLD = "what was there before"
 #: Those that take long or ask somebody. They write as the others do, which
 #: tests/architecture/test_writing.py sees; reproduction/tests/test_resume.py kills experiments.
 LONG = {
-    *("demo", "studio", "addition", "sudoku", "rsbench"),
+    *("demo", "serve", "studio", "addition", "sudoku", "rsbench"),
     *("guarantees", "pairings", "fillings", "graphs", "paths"),
 }
 
@@ -88,11 +98,13 @@ def every_command() -> set[str]:
 def files(place: Path) -> dict[str, Path]:
     """Write what commands read; return the files by what stands for them in arguments."""
     names = {"RULES": "r.rules", "DATA": "d.jsonl", "TABLE": "t.csv", "TOTALS": "totals.rules"}
+    names["LOG"] = "log.jsonl"
     found = {word: place / name for word, name in names.items()} | {"RECORDS": place / "records"}
     found["RULES"].write_text(RULES)
     found["DATA"].write_text("".join(json.dumps({**DATA[0], **d}) + "\n" for d in DATA))
     found["TABLE"].write_text(TABLE)
     found["TOTALS"].write_text(SMALL)
+    found["LOG"].write_text(json.dumps(LOG) + "\n")
     for word, text in GRAPH_FILES.items():
         found[word] = place / f"{word.lower()}{'.rules' if word == 'RELATIONS' else '.tsv'}"
         found[word].write_text(text)

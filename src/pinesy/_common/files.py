@@ -165,6 +165,17 @@ def scratch_directory() -> Iterator[Path]:
         yield directory
 
 
+def rotate_files(path: Path, count: int) -> None:
+    """Rename a file to ``path.1``, that to ``path.2``, and so on; `count` files are kept.
+
+    The last one is replaced. Raises `OSError`.
+    """
+    paths = [path, *(Path(f"{path}.{index}") for index in range(1, count))]
+    for index in reversed(range(1, len(paths))):
+        if paths[index - 1].exists():
+            os.replace(paths[index - 1], paths[index])
+
+
 def delete_leftovers(path: Path) -> None:
     """Delete temporary files of processes that were killed while they wrote `path`.
 

@@ -41,6 +41,10 @@ COMMANDS = {
         "export": "Write rules for other programs: each command below is one of the forms.",
         "import": "Make rules of what other programs write.",
     },
+    "Serve: answer other programs": {
+        "serve": "Answer requests over HTTP by a model, with reasons, and log the decisions.",
+        "replay": "Compare a log of decisions with a new model: which would differ, and why.",
+    },
     "Mathematics alone": {
         "solve": "Solve fuzzy relational equations, or report how far they are from solvable.",
     },

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pinesy.calibration import CalibratedAnswers, CalibratedRules
-from pinesy.exceptions import DataError
+from pinesy.exceptions import DataError, placed
 from pinesy.guarantees import GroupedRules, SelectiveRules
 from pinesy.model.storage import load
 from pinesy.samples import Batch
@@ -25,10 +25,8 @@ def selective_rules(path: Path, transform: str) -> SelectiveRules:
             f"{path}: has no threshold from which cases are decided; test one on other samples "
             f"first: pinesy calibrate {path} DATA -o MODEL.json --error 0.01"
         )
-    expected = (selective.transform or "none").replace("_", "-")
-    if transform != expected:
-        raise DataError(f"{path}: decides data read with --transform {expected}; give the same")
-    return replace(selective, transform=None)
+    with placed(str(path)):
+        return selective.for_possibilities(transform)
 
 
 def calibration_of(

@@ -18,6 +18,7 @@ from pinesy.rules.outcomes import Outcome, short_degree, verdict_text
 from pinesy.rules.possibility import Possibility
 from pinesy.rules.syntax.writer import show_value
 from pinesy.samples import Batch, value_texts
+from pinesy.samples.file_layout import json_value
 from pinesy.semantics.world_weights import WorldWeights
 
 if TYPE_CHECKING:  # imported where an option needs them
@@ -61,7 +62,7 @@ class OutputResult(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data; degrees of 0 are left out."""
-        values = [*map(_json_value, compress(self.attribute.domain, self.members))]
+        values = [*map(json_value, compress(self.attribute.domain, self.members))]
         degrees = {t: d for t, d in zip(self.texts, self.degrees, strict=True) if d > 0.0}
         content = {
             "best": values[0] if self.outcome == "decided" else None,
@@ -105,14 +106,6 @@ class OutputResult(NamedTuple):
         if self.title == "set":
             return answer, number, f"{{{', '.join(compress(self.texts, self.members))}}}"
         return answer, number
-
-
-def _json_value(value: Any) -> Any:
-    """Return a value of JSON, or the text of another value."""
-    plain = value is None or isinstance(value, str | int)
-    if plain or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    return show_value(value)
 
 
 class Clashes(NamedTuple):

@@ -66,11 +66,12 @@ class RuleTable:
     flat, starts : the arrays of `premises` concatenated, and the first index of each rule there
     inside : array (values, rules), whether the value is in the rule's conclusion
     s, r : arrays (rules,), the parameters
-    by_attribute : for each input a pair: the indices of the propositions on it, and a bool array
-        (propositions, values), whether the value is in the proposition
-    members : for each proposition its row of these bool arrays
+    members : for each proposition a bool array (values,), whether the value is in the proposition
     is_full : array (2, propositions), whether a proposition, and its negation, has all values: it
         is true then, whatever the height of the attribute's distribution
+    has_full : whether some are
+    sides : for each input a bool array, the `members` of the propositions on it and then of their
+        negations, and the indices of these in an array (2, propositions) that is made flat
     """
 
     rules: tuple[Rule, ...]
@@ -81,9 +82,10 @@ class RuleTable:
     inside: BoolArray
     s: FloatArray
     r: FloatArray
-    by_attribute: dict[str, tuple[list[int], BoolArray]]
     members: dict[int, BoolArray]
     is_full: BoolArray
+    has_full: bool
+    sides: dict[str, tuple[BoolArray, IntArray]]
 
 
 @cached_on_owner
@@ -102,13 +104,15 @@ def rule_table(rule_set: RuleSet) -> RuleTable:
     groups: dict[str, list[int]] = {}
     for index, proposition in enumerate(propositions):
         groups.setdefault(proposition.attribute.name, []).append(index)
-    by_attribute = {}
+    sides = {}
     members: dict[int, BoolArray] = {}
     for name, group in groups.items():
         size = len(propositions[group[0]].attribute.domain)
         rows = mask_table(size, [propositions[index].mask for index in group]).T
-        by_attribute[name] = group, rows
         members.update(zip(group, rows, strict=True))
+        negations = [len(propositions) + index for index in group]
+        sides[name] = np.vstack([rows, ~rows]), np.array([*group, *negations])
+    is_full = np.array([[q.mask == q.attribute.full for q in (p, ~p)] for p in propositions]).T
     return RuleTable(
         rule_set.rules,
         tuple(propositions),
@@ -118,9 +122,10 @@ def rule_table(rule_set: RuleSet) -> RuleTable:
         mask_table(len(rule_set.output.domain), [r.conclusion.mask for r in rule_set.rules]),
         rule_set.s,
         rule_set.r,
-        by_attribute,
         members,
-        np.array([[q.mask == q.attribute.full for q in (p, ~p)] for p in propositions]).T,
+        is_full,
+        bool(is_full.any()),
+        sides,
     )
 
 
@@ -315,12 +320,11 @@ class Sample:
 
     def _measures(self, name: str) -> FloatArray:
         table = self.plan.tables[name]
-        measures = np.empty((2, len(table.propositions)))
-        for attribute, (indices, members) in table.by_attribute.items():
-            degrees = self.degrees[attribute]
-            measures[0, indices] = np.where(members, degrees, 0.0).max(axis=1)
-            measures[1, indices] = np.where(members, 0.0, degrees).max(axis=1)
-        return np.where(table.is_full, 1.0, measures)
+        flat = np.empty(2 * len(table.propositions))
+        for attribute, (members, indices) in table.sides.items():
+            flat[indices] = np.where(members, self.degrees[attribute], 0.0).max(axis=1)
+        measures = flat.reshape(2, -1)
+        return np.where(table.is_full, 1.0, measures) if table.has_full else measures
 
     def _premises(self, name: str) -> tuple[FloatArray, FloatArray]:
         table, measures = self.plan.tables[name], self.measures[name]

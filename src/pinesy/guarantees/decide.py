@@ -1,7 +1,7 @@
 """`decide`: of the cases that are decided without review, at most a promised share is wrong."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -205,6 +205,19 @@ class SelectiveRules:
         """Return which cases are decided, and how; the others are handed over."""
         answers = _ranked_answers(self.rules, evidence, self.outputs, self.transform)
         return SelectiveDecisions.of(answers, self.threshold)
+
+    def for_possibilities(self, transform: str) -> "SelectiveRules":
+        """Return the rules for possibilities that a transformation has made of probabilities.
+
+        Parameters
+        ----------
+        transform : its name, ``"none"`` where evidence has possibilities; raises `DataError` for
+            another than that of the samples that the threshold was tested on
+        """
+        expected = (self.transform or "none").replace("_", "-")
+        if transform != expected:
+            raise DataError(f"decides data read with --transform {expected}; give the same")
+        return replace(self, transform=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the threshold and what it is of, without the rules, as plain data for JSON."""

@@ -44,16 +44,22 @@ def add_unseen(total: UnseenValues, *parts: UnseenValues) -> UnseenValues:
     return total
 
 
+def unseen_notices(unseen: UnseenValues) -> list[str]:
+    """Return which values were taken as unknown, with their number, a text for each input."""
+    texts = []
+    for name, counts in unseen.items():
+        values = listed([repr(text)[:40] for text in counts])
+        texts.append(
+            f"column {name!r:.80}: {counts.total():,} values that the rules do not have are "
+            f"taken as unknown ({values})"
+        )
+    return texts
+
+
 def warn_unseen(file: str, unseen: UnseenValues) -> None:
     """Warn of the values of a file that were taken as unknown, with their number."""
-    for name, counts in unseen.items():
-        texts = listed([repr(text)[:40] for text in counts])
-        warn(
-            f"{file}: column {name!r:.80}: {counts.total():,} values that the rules do not "
-            f"have are taken as unknown ({texts})",
-            DataWarning,
-            stacklevel=2,
-        )
+    for text in unseen_notices(unseen):
+        warn(f"{file}: {text}", DataWarning, stacklevel=2)
 
 
 @dataclass(frozen=True, eq=False)

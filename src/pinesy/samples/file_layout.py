@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 import warnings
 from collections import Counter
@@ -54,6 +55,20 @@ def value_texts(attribute: Attribute) -> list[str]:
         used_texts.add(text)
         texts.append(text)
     return texts
+
+
+def json_value(value: Any) -> Any:
+    """Return a value of a domain as JSON has it, or its text.
+
+    Examples
+    --------
+    >>> [json_value(value) for value in ("tea", 3, None, (0, 1), float("inf"))]
+    ['tea', 3, None, '(0, 1)', 'inf']
+    """
+    plain = value is None or isinstance(value, str | int)
+    if plain or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return show_value(value)
 
 
 def degrees_by_name(pi: Possibility) -> dict[str, float]:

@@ -11,16 +11,15 @@ has a one-time code, which the page exchanges for the token (``/api/enter``). Th
 token in its ``localStorage``, which belongs to this port.
 """
 
-import re
 from collections.abc import Callable
-from secrets import compare_digest, token_urlsafe
+from secrets import token_urlsafe
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: Valid Host headers: names of this machine, at any port.
-HOST_HEADER = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
+from pinesy._common.web_server import LOCAL_HOST, equals_secret
+
 TOKEN_HEADER = "x-pinesy-token"
 #: The endpoint that exchanges a code for the token.
 ENTRANCE = "/api/enter"
@@ -80,18 +79,13 @@ class Access:
 
     def has_token(self, headers: Headers) -> bool:
         """Return whether a request has the token."""
-        return _equal(headers.get(TOKEN_HEADER, ""), self.token)
+        return equals_secret(headers.get(TOKEN_HEADER, ""), self.token)
 
     def spend(self, code: object) -> bool:
         """Return whether a code is valid, and invalidate it."""
-        matching = {c for c in self._codes if isinstance(code, str) and _equal(code, c)}
+        matching = {c for c in self._codes if isinstance(code, str) and equals_secret(code, c)}
         self._codes -= matching
         return bool(matching)
-
-
-def _equal(text: str, secret: str) -> bool:
-    """Compare a text with a secret in constant time."""
-    return compare_digest(text.encode(errors="replace"), secret.encode())
 
 
 class Guard:
@@ -124,7 +118,7 @@ class Guard:
     def refusal(self, headers: Headers, path: str) -> str:
         """Return why a request is refused; an empty text if it is not."""
         host = headers.get("host", "")
-        if not HOST_HEADER.fullmatch(host):
+        if not LOCAL_HOST.fullmatch(host):
             return "this studio is for this machine alone: its address is 127.0.0.1 or localhost"
         # The page itself may be opened from anywhere, as by a click on its address.
         is_foreign = headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")

@@ -7,7 +7,6 @@ first selected. The page asks for an endpoint by ``studio.ask("<name>/<endpoint>
 `PinesyError` that a function raises is shown to the user with its message.
 """
 
-import asyncio
 import json
 import logging
 import socket
@@ -27,8 +26,15 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pinesy._common.console import Watch, watched_by
 from pinesy._common.files import atomic_text, scratch_directory
+from pinesy._common.web_server import (
+    Announcing,
+    RequestError,
+    RequestThreads,
+    as_json,
+    bound_socket,
+    read_body,
+)
 from pinesy.exceptions import DataError, PinesyError, RulesTextError
 from pinesy.studio import ask_view, data_view, learn_view, rules_view, share_view
 from pinesy.studio.background_jobs import PATIENCE
@@ -154,7 +160,10 @@ def application(session: "Session | Future[Session]", access: Access) -> Starlet
         opened.set_result(session)
     app.state.session, app.state.access = opened, access
     # The page itself has threads of its own, so that it can stop what takes those of the views.
-    app.state.shell_threads, app.state.view_threads = Threads(), Threads()
+    app.state.shell_threads, app.state.view_threads = (
+        RequestThreads(THREADS, MOST_WAITING),
+        RequestThreads(THREADS, MOST_WAITING),
+    )
     return app
 
 
@@ -212,68 +221,16 @@ async def _answer(request: Request) -> Response:
         return as_json({"error": f"the studio failed; see the terminal: {reason}"}, 500)
 
 
-class Threads:
-    """A pool of daemon threads: the end of the server does not wait for them."""
-
-    def __init__(self) -> None:
-        self._free, self._waiting = asyncio.Semaphore(THREADS), 0
-
-    async def run(self, work: Callable[[], Any]) -> Any:
-        """Return what some work returns; it is stopped if nobody waits for it any longer."""
-        if self._waiting >= MOST_WAITING:
-            raise DataError("the studio is busy; try again in a moment")
-        self._waiting += 1
-        try:
-            await self._free.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            return await _in_thread(work)
-        finally:
-            self._free.release()
-
-
-async def _in_thread(work: Callable[[], Any]) -> Any:
-    loop, watch = asyncio.get_running_loop(), Watch()
-    result: asyncio.Future[Any] = loop.create_future()
-
-    def settle(content: Any, error: BaseException | None) -> None:
-        if result.cancelled():
-            return
-        if error is None:
-            result.set_result(content)
-        else:
-            result.set_exception(error)
-
-    def watched() -> None:
-        content, failure = None, None
-        try:
-            with watched_by(watch):
-                content = work()
-        except BaseException as error:  # the request gets it, whatever it is
-            failure = error
-        with suppress(RuntimeError):  # the server has ended
-            loop.call_soon_threadsafe(settle, content, failure)
-
-    Thread(target=watched, daemon=True, name="pinesy-request").start()
-    try:
-        return await result
-    finally:
-        watch.stop()
-
-
 async def _payload(request: Request, max_bytes: int) -> Payload | Response:
     """Return the JSON object in the body of a request, or a response that refuses it."""
-    content = bytearray()
     try:
-        async for part in request.stream():
-            content += part
-            if len(content) > max_bytes:
-                return as_json({"error": f"a request holds at most {max_bytes:,} bytes"}, 413)
-        payload = json.loads(bytes(content) or b"{}", parse_constant=_refuse_constant)
+        content = await read_body(request, max_bytes)
+        payload = json.loads(content or b"{}", parse_constant=_refuse_constant)
         if not isinstance(payload, dict):
             raise ValueError(f"it is a {type(payload).__name__}")
         return payload
+    except RequestError as refused:
+        return as_json({"error": refused.problem}, refused.status)
     except RecursionError:
         return as_json({"error": "the request is not a JSON object: it is nested too deeply"}, 400)
     except ValueError as error:
@@ -293,12 +250,6 @@ def error_data(error: PinesyError) -> dict[str, Any]:
     if isinstance(error, RulesTextError):
         return content | {"line": error.line, "column": error.column}
     return content
-
-
-def as_json(content: object, status: int = 200) -> Response:
-    """Return a JSON response; floats are written with their repr."""
-    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
-    return Response(text, status, media_type="application/json")
 
 
 def serve(
@@ -395,33 +346,15 @@ def redirect_file(address: str) -> Iterator[Path]:
         yield path
 
 
-class Announcing(uvicorn.Server):
-    """A server that calls `announce` when it listens."""
-
-    announce: Callable[[], object] | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to listen, then announce it."""
-        await super().startup(sockets)
-        if self.started and self.announce is not None:
-            self.announce()
-
-
 def listening(port: int | None) -> socket.socket:
     """Return a socket on loopback, at a port or the first free one; `DataError` if there is none.
 
-    Two sockets never share a port: the second one raises.
+    Two studios never share a port: the second one raises.
     """
     for candidate in range(PORT, PORT + PORTS) if port is None else [port]:
-        # asyncio sends at once (TCP_NODELAY) only where the protocol is named: else 40 ms are lost.
-        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            bound.bind((HOST, candidate))
-            bound.listen(128)
-            return bound
+            return bound_socket(HOST, candidate)
         except OSError as error:
-            bound.close()
             reason = error.strerror or error
     if port is None:
         raise DataError(f"no port from {PORT} to {PORT + PORTS - 1} is free; give another: --port")

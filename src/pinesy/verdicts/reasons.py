@@ -2,12 +2,14 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
-from pinesy._common.masks import mask_table
-from pinesy._common.validation import BoolArray, FloatArray
-from pinesy.explanations.sample import IntArray, Sample
+from pinesy._common.masks import mask_table, positions
+from pinesy._common.validation import FloatArray
+from pinesy.explanations.sample import RuleTable, Sample
 from pinesy.rulebase.readable_rules import is_inner
 from pinesy.rules.attributes import Attribute
 
@@ -57,50 +59,57 @@ def _deciding(sample: Sample, name: str, required: dict[str, FloatArray]) -> Dec
     """Return the rules that keep one attribute's limits, and add what they require."""
     table, limits = sample.plan.tables[name], required[name]
     attribute = sample.plan.attributes[name]
-    enough: BoolArray = np.asarray(
-        (sample.bounds(name) <= limits[:, None]) & np.isfinite(limits)[:, None]
-    )
-    left = np.ones(len(attribute.domain), dtype=np.bool_)
+    left, limit_list = attribute.full, limits.tolist()
     rules, holds, inputs = [], [], dict[str, None]()
-    for rule, role in _cover(enough, table.inside, np.array(list(map(len, table.premises)))):
-        inside = table.inside[:, rule]
-        excluded = enough[:, rule] & (~inside if role else inside)
-        left &= inside if role else ~inside
-        limit = float(limits[excluded].min())
+    for rule, role, excluded in _cover(table, sample.bounds(name), limits):
+        mask = table.rules[rule].conclusion.mask
+        left &= mask if role else ~mask
+        limit = min(limit_list[value] for value in positions(excluded))
         premise = table.premises[rule]
         if not role:  # one proposition that is not possible is enough
             premise = premise[sample.measures[name][0, premise].argmin()][None]
         for index in premise.tolist():
-            source = table.propositions[index].attribute
-            outside = np.asarray(table.members[index] != role)
-            if outside.any():
+            proposition = table.propositions[index]
+            source = proposition.attribute
+            if proposition.mask != (source.full if role else 0):  # some values are to be excluded
                 inputs[source.name] = None
-                before = required.get(source.name, np.full(len(source.domain), np.inf))
-                required[source.name] = np.where(outside, np.minimum(before, limit), before)
+                bound = np.where(table.members[index] == role, np.inf, limit)
+                before = required.get(source.name)
+                required[source.name] = bound if before is None else np.minimum(before, bound)
         rules.append(rule)
         holds.append(role)
-    others = sample.degrees[name][~left].max(initial=0.0)
-    values = tuple(v for v, is_left in zip(attribute.domain, left, strict=True) if is_left)
+    values = tuple(attribute.domain[i] for i in positions(left))
+    degrees = sample.degrees[name].tolist()
+    others = max((degrees[i] for i in positions(attribute.full & ~left)), default=0.0)
     hidden = is_inner(attribute, sample.plan.cascade.attributes)
-    certainty = 1.0 - float(others)
     return DecidingRules(
-        attribute, values, tuple(rules), tuple(holds), tuple(inputs), certainty, hidden
+        attribute, values, tuple(rules), tuple(holds), tuple(inputs), 1.0 - others, hidden
     )
 
 
-def _cover(enough: BoolArray, inside: BoolArray, sizes: IntArray) -> list[tuple[int, bool]]:
-    """Return few rules, and whether their premises hold, that exclude all values to exclude."""
-    todo: BoolArray = np.asarray(enough.any(axis=1))
-    cover: list[tuple[int, bool]] = []
-    while todo.any():
-        covered = enough & todo[:, None]
-        counts = np.stack([(covered & ~inside).sum(axis=0), (covered & inside).sum(axis=0)])
+def _cover(table: RuleTable, bounds: FloatArray, limits: FloatArray) -> list[tuple[int, bool, int]]:
+    """Return few rules that together keep all values below their limits that rules can keep.
+
+    With each rule: whether its premise holds, and the mask of the values that it excludes.
+    """
+    # No bound is below 0, so that values without a limit are never excluded.
+    values, rules = np.nonzero(bounds <= np.where(limits == np.inf, -1.0, limits)[:, None])
+    masks: dict[tuple[int, bool], int] = {}
+    outside = ~table.inside[values, rules]
+    for value, *key in zip(values.tolist(), rules.tolist(), outside.tolist(), strict=True):
+        masks[tuple(key)] = masks.get(tuple(key), 0) | 1 << value
+    todo = reduce(or_, masks.values(), 0)
+    cover = []
+    while todo:
         # Most values first; of equal ones a rule whose premise holds, then the shortest premise.
-        rank = counts * 2 + np.array([[1], [0]])
-        role, rule = divmod(int(np.lexsort([np.tile(sizes, 2), -rank.ravel()])[0]), len(sizes))
-        cover.append((rule, role == 0))
-        excludes = ~inside[:, rule] if role == 0 else inside[:, rule]
-        todo &= ~(enough[:, rule] & excludes)
+        rule, role = max(
+            masks,
+            key=lambda key: (
+                2 * (masks[key] & todo).bit_count() + key[1], -len(table.premises[key[0]]), -key[0]
+            ),
+        )  # fmt: skip
+        cover.append((rule, role, masks[rule, role]))
+        todo &= ~masks[rule, role]
     return cover
 
 

@@ -92,18 +92,22 @@ class Sentences(Analysis):
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """What is known of the deciding inputs."""
+        return tuple(map(self._fact, self._fact_names))
+
+    @cached_property
+    def _fact_names(self) -> list[str]:
+        """The names of the deciding inputs, as the premises of the rules have them."""
         sources = {rules.attribute.name: rules.inputs for rules in self.chain}
         for rules in self.chain:
             if rules.attribute.factors:
                 factors = (factor.name for factor in rules.attribute.factors)
                 sources[rules.attribute.name] = tuple(n for n in factors if n in rules.inputs)
         waiting, order = [self.chain[-1].attribute.name] if self.chain else [], list[str]()
-        while waiting:  # as the premises of the rules have them
+        while waiting:
             name = waiting.pop()
             order.append(name)
             waiting += sources.get(name, ())[::-1]
-        names = sorted(self.deciding_inputs, key=lambda name: [*order, name].index(name))
-        return tuple(self._fact(name) for name in names)
+        return sorted(self.deciding_inputs, key=lambda name: [*order, name].index(name))
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
@@ -158,10 +162,13 @@ class Sentences(Analysis):
 
     def _fact(self, name: str) -> Fact:
         """Return what is known of an input."""
-        degrees = self.decision.row[self.decision.plan.slices[name]]
-        is_best = degrees == degrees.max()
-        certainty = 1.0 - float(degrees[~is_best].max(initial=0.0))
-        return Fact(name, self._fact_text(name, self.wording), certainty)
+        return Fact(name, self._fact_text(name, self.wording), self._fact_certainty(name))
+
+    def _fact_certainty(self, name: str) -> float:
+        """Return how certain the reading of an input is."""
+        degrees = self.decision.row[self.decision.plan.slices[name]].tolist()
+        greatest = max(degrees)
+        return 1.0 - max((degree for degree in degrees if degree != greatest), default=0.0)
 
     def _fact_text(self, name: str, wording: Wording) -> str:
         """Return what is known of an input in words."""
@@ -284,9 +291,9 @@ class Sentences(Analysis):
 
     def _facts(self, names: Container[str] | None = None) -> str:
         """Return what is known of the deciding inputs, or of some of them."""
-        facts = [fact for fact in self.facts if names is None or fact.attribute in names]
-        notes = [f"certain {short_degree(fact.certainty)}" * self._is_read(fact) for fact in facts]
-        texts = [self._fact_text(fact.attribute, self._spoken) for fact in facts]
+        facts = [name for name in self._fact_names if names is None or name in names]
+        notes = [self._reading_note(name) for name in facts]
+        texts = [self._fact_text(name, self._spoken) for name in facts]
         is_same = len(facts) > 1 and len(set(notes)) == 1
         if not is_same:
             texts = [
@@ -297,9 +304,12 @@ class Sentences(Analysis):
         note = f" (each {notes[0]})" if is_same and notes[0] else ""
         return f"{list_text(texts)}{note}" if texts else "nothing has to be known"
 
-    def _is_read(self, fact: Fact) -> bool:
-        """Return whether a fact is an uncertain reading, not a plain value."""
-        return fact.certainty < 1.0 and fact.attribute not in self.decision.plain_values
+    def _reading_note(self, name: str) -> str:
+        """Return how certain an uncertain reading is; nothing of a plain value."""
+        if name in self.decision.plain_values:
+            return ""
+        certainty = self._fact_certainty(name)
+        return f"certain {short_degree(certainty)}" if certainty < 1.0 else ""
 
     def _rule_of_clash(self, number: int) -> str:
         """Return what a rule of a clash says, and the facts that make it say so."""
@@ -317,7 +327,7 @@ class Sentences(Analysis):
             sources.add(source)
             waiting += chain[source].inputs if source in chain else ()
         text = self._spoken.proposition_sentence(conclusion, MAX_NAMED)
-        facts = any(fact.attribute in sources for fact in self.facts)
+        facts = any(name in sources for name in self._fact_names)
         return f"rule {number} says that {text}" + f", as {self._facts(sources)}" * facts
 
     def _undecided(self) -> str:
@@ -403,7 +413,7 @@ class Sentences(Analysis):
             return ""
         attribute = self.decision.plan.attributes[firmness.limited_by]
         if firmness.rule is None:
-            certainty = self._fact(attribute.name).certainty
+            certainty = self._fact_certainty(attribute.name)
             if attribute.name in self.decision.plain_values:
                 name = self._spoken.name(attribute)
                 return (
