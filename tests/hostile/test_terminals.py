@@ -29,6 +29,14 @@ DATA = "".join(
     json.dumps({"a": {EVIL: 1.0, "y": 0.25}, "b": value, "id": EVIL}) + "\n"
     for value in (EVIL, "z", EVIL, "z", EVIL, "z")
 )
+LOG = json.dumps(
+    {
+        "kind": "decision",
+        **dict.fromkeys(("time", "request", "model", "pinesy"), EVIL),
+        **{"sample": 0, "endpoint": "infer", "transform": "none", "inputs": {"a": EVIL}},
+        "outputs": {"b": {"outcome": "decided", "best": "z", "certainty": 1.0, "rules": []}},
+    }
+)
 TABLE = f'kind,if a,then b\ndomain,"{{0, 1}}","{{0, 1}}"\nif,0,1{EVIL}\n'
 #: Where the ordinary arguments of a command do not do.
 OTHER = {
@@ -48,9 +56,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
     place = tmp_path / EVIL.strip()
     place.mkdir()
     known = {"RULES": "r.rules", "DATA": "d.jsonl", "TABLE": "t.csv", "TOTALS": "r.rules"}
-    known["PLAIN"] = "p.jsonl"
+    known |= {"PLAIN": "p.jsonl", "LOG": "l.jsonl"}
     plain = "".join(f'{{"a": {v}, "b": {v}}}\n' for v in (VALUE, '"z"') * 4)
-    texts = {"r.rules": RULES, "d.jsonl": DATA, "t.csv": TABLE, "p.jsonl": plain}
+    texts = {"r.rules": RULES, "d.jsonl": DATA, "t.csv": TABLE, "p.jsonl": plain, "l.jsonl": LOG}
     for word, text in GRAPH_FILES.items():
         known[word] = f"{word.lower()}{'.rules' if word == 'RELATIONS' else '.tsv'}"
         is_graph = word == "TRIPLES"

@@ -76,7 +76,7 @@ OLD = "what was there before"
 #: tests/architecture/test_writing.py sees; reproduction/tests/test_resume.py kills experiments.
 LONG = {
     *("demo", "serve", "studio", "addition", "sudoku", "rsbench"),
-    *("guarantees", "pairings", "fillings", "graphs", "paths"),
+    *("guarantees", "pairings", "puzzles", "fillings", "graphs", "paths", "tables"),
 }
 
 

@@ -97,9 +97,12 @@ def replay(
         if file_format == "table":
             ReplayTable(report, everything).write(stream)
             return
-        typer.echo(printable(report.verdict), err=True)
+        if output is None:
+            typer.echo(printable(report.verdict), err=True)
         rows = [DifferenceRow(difference) for difference in report.differences]
         writer_of(f".{file_format}", formulas)(stream, rows)
+    if output is not None:
+        say_wrapped(report.verdict)
 
 
 class DifferenceRow(ResultRow):
