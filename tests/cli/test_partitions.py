@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -194,6 +195,16 @@ def test_parquet_groups_are_large(
     assert done.exit_code == 0
     file = parquet.ParquetFile(output).metadata
     assert [file.row_group(i).num_rows for i in range(file.num_row_groups)] == [30, 10]
+
+
+def test_parquet_needs_pyarrow(
+    pinesy: Run, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    output = data.parent / "out.parquet"
+    done = pinesy("infer", rules, data / "part-0.jsonl", "-o", output)
+    assert (done.exit_code, "pinesy[parquet]" in done.stderr) == (3, True)
+    assert not output.exists()
 
 
 @pytest.mark.dask

@@ -1,5 +1,6 @@
 """CSV read in blocks is what it is row by row: samples, ids, lines, warnings and errors."""
 
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -116,6 +117,15 @@ def test_blocks_are_read_as_rows_are(
         path.write_bytes(raw)
         expected = content(path, is_target, None, **options)
         assert content(path, is_target, block, **options) == expected
+
+
+def test_without_pyarrow_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "data.csv"
+    rows = "".join(f"tea,{i % 3},3,{i},1,yes\n" for i in range(50))
+    path.write_text(f"drink,left,mixed,age,size,label\n{rows}")
+    expected = content(path, False, 1 << 20, batch=20)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert content(path, False, 1 << 20, batch=20) == expected
 
 
 def test_values_that_the_rules_do_not_have_are_counted(tmp_path: Path) -> None:

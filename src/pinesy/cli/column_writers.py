@@ -119,8 +119,8 @@ def _json_texts(entries: Sequence[Any]) -> list[str]:
 
 
 def _taken(texts: Sequence[Any], indices: Any) -> list[Any]:
-    taken: list[Any] = object_array(texts)[indices].tolist()
-    return taken
+    entries: list[Any] = object_array(texts)[indices].tolist()
+    return entries
 
 
 def _joined(parts: Sequence[Iterable[str]]) -> str:
@@ -150,7 +150,7 @@ class ParquetForm:
     def body(self, results: BatchResults) -> Any:
         """Return the results of a batch as a table of pyarrow."""
         pyarrow = import_module("pyarrow")
-        columns = {title: _id_column(t, e) for t, e in results.samples.ids.items() for title in [t]}
+        columns = {title: _id_column(title, e) for title, e in results.samples.ids.items()}
         for output in results.outputs:
             columns |= _parquet_columns(output)
         return pyarrow.table(columns)
@@ -163,9 +163,9 @@ def _parquet_columns(output: OutputColumns) -> dict[str, Any]:
     name = output.attribute.name
 
     def column(entries: Iterable[Any], kind: Any = None) -> Any:
-        return pyarrow.array(entries, kind or pyarrow.string()).take(taken)
+        return pyarrow.array(entries, kind or pyarrow.string()).take(rows)
 
-    taken = pyarrow.array(indices)
+    rows = pyarrow.array(indices)
     columns = {
         name: column(*_best_values(distinct, output)),
         f"{name} outcome": column(result.outcome for result in distinct),

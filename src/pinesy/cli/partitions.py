@@ -24,7 +24,7 @@ TIMEOUT = 10
 
 
 @dataclass(frozen=True)
-class Partition:
+class DataPart:
     """A data file, the file of its results, and how these are written."""
 
     source: Path
@@ -53,7 +53,7 @@ def data_files(data: Path) -> list[Path]:
 
 def partitions_of(
     files: Sequence[Path], directory: Path, file_format: str | None, formulas: bool
-) -> list[Partition]:
+) -> list[DataPart]:
     """Return each file with that of its results, of the same name; make the directory.
 
     Results have a format, or that of the data; for `formulas` see `CsvForm`.
@@ -74,22 +74,22 @@ def partitions_of(
         )
     make_directory(directory)
     return [
-        Partition(path.resolve(), directory.resolve() / name, form_of(name, formulas))
+        DataPart(path.resolve(), directory.resolve() / name, form_of(name, formulas))
         for path, name in zip(files, names, strict=True)
     ]
 
 
 def infer_partitions(
-    files: FileInference, partitions: Sequence[Partition], jobs: int, scheduler: str | None
+    files: FileInference, partitions: Sequence[DataPart], jobs: int, scheduler: str | None
 ) -> str:
     """Write the results of all partitions; return the numbers of files and samples as text."""
-    done: Iterator[tuple[int, Sequence[Warning]]]
+    finished: Iterator[tuple[int, Sequence[Warning]]]
     if scheduler is not None:
-        done = iter(_on_cluster(files, partitions, scheduler))
+        finished = iter(_on_cluster(files, partitions, scheduler))
     else:
-        done = results_in_order(partial(_share, files, partitions), min(jobs, len(partitions)))
+        finished = results_in_order(partial(_share, files, partitions), min(jobs, len(partitions)))
     n_samples = 0
-    for n, notices in done:
+    for n, notices in finished:
         n_samples += n
         for notice in notices:
             warnings.warn(notice, stacklevel=2)
@@ -97,14 +97,14 @@ def infer_partitions(
 
 
 def _share(
-    files: FileInference, partitions: Sequence[Partition], share: tuple[int, int]
+    files: FileInference, partitions: Sequence[DataPart], share: tuple[int, int]
 ) -> Iterator[tuple[int, Sequence[Warning]]]:
     """Write the results of each n-th partition."""
     for partition in partitions[share[0] :: share[1]]:
         yield infer_partition(files, partition)
 
 
-def infer_partition(files: FileInference, partition: Partition) -> tuple[int, Sequence[Warning]]:
+def infer_partition(files: FileInference, partition: DataPart) -> tuple[int, Sequence[Warning]]:
     """Write the results of one file; return the number of its samples, and warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -113,7 +113,7 @@ def infer_partition(files: FileInference, partition: Partition) -> tuple[int, Se
 
 
 def _on_cluster(
-    files: FileInference, partitions: Sequence[Partition], scheduler: str
+    files: FileInference, partitions: Sequence[DataPart], scheduler: str
 ) -> list[tuple[int, Sequence[Warning]]]:
     """Infer each partition in a task of a Dask cluster, which sees the same files."""
     with needing("dask", "work on a cluster needs Dask's"):

@@ -50,7 +50,7 @@ def text_entries(layout: Layout, column: Column, array: Any) -> Any:
         return array.to_pylist() if numbers is None else numbers
     is_numeric = layout.wanted[column.name].scale is not None
     # Of a scale whose intervals have names such as NA, these are no blanks.
-    if is_numeric and not any(layout.has_value(column.name, word) for word in BLANK_WORDS):
+    if is_numeric and not any(layout.has_value(column.name, text) for text in BLANK_WORDS):
         numbers = _measured_texts(array, options)
         if numbers is not None:
             return numbers
