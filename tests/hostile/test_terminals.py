@@ -33,7 +33,10 @@ LOG = json.dumps(
     {
         "kind": "decision",
         **dict.fromkeys(("time", "request", "model", "pinesy"), EVIL),
-        **{"sample": 0, "endpoint": "infer", "transform": "none", "inputs": {"a": EVIL}},
+        "sample": 0,
+        "endpoint": "infer",
+        "transform": "none",
+        "inputs": {"a": EVIL},
         "outputs": {"b": {"outcome": "decided", "best": "z", "certainty": 1.0, "rules": []}},
     }
 )
