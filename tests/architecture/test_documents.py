@@ -73,8 +73,14 @@ def test_examples_run(
 
 @pytest.mark.parametrize("picture", EXAMPLE_PICTURES, ids=lambda p: p.name)
 def test_pictures_of_examples(picture: Path, tmp_path: Path) -> None:
+    """Processors round sums of floats differently: a line may be off by a tenth of a point."""
     drawn = draw_example(EXAMPLE_PICTURES[picture], tmp_path)
-    assert drawn == picture.read_text(encoding="utf-8"), f"{picture.name}: run `make outputs`"
+    kept = picture.read_text(encoding="utf-8")
+    stale = f"{picture.name}: run `make outputs`"
+    number = re.compile(r"-?\d+\.\d+")
+    assert number.sub("", drawn) == number.sub("", kept), stale
+    numbers = ([*map(float, number.findall(text))] for text in (drawn, kept))
+    assert next(numbers) == pytest.approx(next(numbers), abs=0.1), stale
 
 
 def test_every_picture_is_shown() -> None:
