@@ -78,7 +78,7 @@ def test_pictures_of_examples(picture: Path, tmp_path: Path) -> None:
     drawn = draw_example(EXAMPLE_PICTURES[picture], tmp_path)
     kept = picture.read_text(encoding="utf-8")
     stale = f"{picture.name}: run `make outputs`"
-    texts = re.compile(r"<text.*?</text>", re.DOTALL)
+    texts = re.compile(r"<text[^>]*>(.*?)</text>", re.DOTALL)
     assert texts.findall(drawn) == texts.findall(kept) != [], stale
     number = re.compile(r"-?\d+\.\d+")
     shares = np.linspace(0, 1, 21)
