@@ -85,7 +85,7 @@ def test_pictures_of_examples(picture: Path, tmp_path: Path) -> None:
     places, kept_places = (
         np.quantile([*map(float, number.findall(text))], shares) for text in (drawn, kept)
     )
-    assert places == pytest.approx(kept_places, abs=4.0), stale  # of a width of 576
+    assert places == pytest.approx(kept_places, abs=4.0), stale  # of 461
 
 
 def test_every_picture_is_shown() -> None:
