@@ -172,3 +172,15 @@ def test_check_names_rules_whose_degrees_are_bounds() -> None:
     )
     (note,) = rules.check()
     assert "p with both signs" in note
+
+
+def test_cases_of_a_rule_may_count_the_same_variable() -> None:
+    text = """relation e(t, t)
+relation p(t, t)
+relation q(t)
+if at least 1 C: (e(X, C)) or at least 2 C: (p(X, C)) then q(X)
+"""
+    rules = parse(text)
+    assert parse(str(rules)) == rules
+    with pytest.raises(RulesTextError, match="variable C is used outside"):
+        parse(text.replace("then q(X)", "and q(C) then q(X)"))

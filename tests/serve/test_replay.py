@@ -143,7 +143,7 @@ def test_the_command_prints_the_verdict_first(logged: Logged, tmp_path: Path) ->
     }
     output = tmp_path / "differences.csv"
     done = command(log, "--model", new, "-o", output)
-    assert "would differ" in done.stderr
+    assert "would differ" in done.stdout
     cells = list(csv.DictReader(StringIO(output.read_text())))
     assert [row["after best"] for row in cells] == ["approve"] * len(rows)
 

@@ -79,9 +79,11 @@ class RelationsReader(RulesReader):
         #: Where each literal of the rule stands that is being read.
         self.positions: dict[object, tuple[TokenizedText, Token]] = {}
         self._function_positions: dict[str, dict[object, tuple[TokenizedText, Token]]] = {}
-        #: Variables of the rule, and those of ``exists`` and ``at least`` whose scope has ended.
+        #: Variables of the rule, those of ``exists`` and ``at least`` whose scope has ended, and
+        #: those of ``at least`` among them.
         self._seen: set[Variable] = set()
         self._ended: set[Variable] = set()
+        self._counted: set[Variable] = set()
         version = self._statements["version"]
         self._statements = {
             "attribute": self._entity_attribute,
@@ -203,7 +205,7 @@ class RelationsReader(RulesReader):
 
     def _begin(self, start: Token) -> None:
         """Start a rule: forget the variables of the last one."""
-        self._seen, self._ended = set(), set()
+        self._seen, self._ended, self._counted = set(), set(), set()
         self.positions = {None: (self.source, start)}
 
     def _relational_rule(self, keyword: str) -> None:
@@ -299,13 +301,25 @@ class RelationsReader(RulesReader):
     def _scoped(
         self, names: list[Variable], read_scope: Callable[[], Cases], token: Token
     ) -> Cases:
-        """Read the scope of some variables, which may not be used outside it."""
+        """Read the scope of some variables, which may not be used outside it.
+
+        But one that was counted may be counted again, as the cases of an ``or`` do.
+        """
         for variable in names:
-            if variable in self._seen or variable in self._ended:
+            is_used = variable in self._seen or variable in self._ended
+            if is_used and not (self._is_count(token) and variable in self._counted):
                 self.fail(f"variable {variable} is used outside of this too; rename one", token)
+        self._ended -= {*names}
         cases = read_scope()
         self._ended |= {*names}
+        if self._is_count(token):
+            self._counted |= {*names}
         return cases
+
+    @staticmethod
+    def _is_count(token: Token) -> bool:
+        """Return whether a scope is that of ``at least``."""
+        return token.text == "at"
 
     def _exists(self) -> Cases:
         """Read ``exists Y, Z: f``."""
