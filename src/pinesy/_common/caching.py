@@ -94,3 +94,9 @@ def kernels_pay(name: str, nanoseconds: float) -> bool:
         return True
     _without_kernels += nanoseconds
     return False
+
+
+def prefer_kernels() -> None:
+    """Run compiled loops from now on: a process that lives long loads them once, at its start."""
+    global _without_kernels
+    _without_kernels = LOADING_TIME

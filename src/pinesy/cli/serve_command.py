@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from pinesy._common.caching import prefer_kernels
 from pinesy._common.files import read_text
 from pinesy.cli import options
 from pinesy.exceptions import DataError
@@ -126,6 +127,7 @@ def serve(
         (log is None and log_inputs != "full", "--log-inputs", "there is no log; give --log FILE"),
         (bool(key) and log_inputs != "hashed", "--log-key-file", "a key is of hashed inputs"),
     )
+    prefer_kernels()
     load = partial(ServedModel.load, model, transform, names)
     served = load()
     served.check()

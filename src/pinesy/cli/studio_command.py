@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pinesy._common.caching import prefer_kernels
 from pinesy._common.files import cache_directory, make_directory
 from pinesy._version import __version__
 from pinesy.cli import options
@@ -85,6 +86,7 @@ def studio(
         raise DataError(f"the studio needs {', '.join(missing)}: pip install 'pinesy[studio]'")
     from pinesy.studio.web_application import serve
 
+    prefer_kernels()
     if model is None:
         serve(partial(demo_session, typer.echo), port, not no_open, typer.echo)
         return
