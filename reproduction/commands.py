@@ -455,7 +455,7 @@ again; --quick takes the 5,000 digits that need no download.
 
 
 class LabelTask(StrEnum):
-    """What is learned from: sums of numbers of 1 or 2 digits, or labels, so many % of them wrong."""
+    """What is learned from: sums of numbers of 1 or 2 digits, or labels, some % wrong."""
 
     SUMS_1 = "sums-1"
     SUMS_2 = "sums-2"

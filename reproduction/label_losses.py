@@ -213,12 +213,12 @@ def train_network(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         for epoch in range(recipe.epochs):
-            batches = torch.randperm(len(inputs)).split(recipe.batch)
+            batches = torch.split(torch.randperm(len(inputs)), recipe.batch)
             for step, rows in enumerate(batches):
                 for group in optimizer.param_groups:
                     group["lr"] = recipe.rate(epoch, step / len(batches))
                 optimizer.zero_grad()
-                loss(network(inputs[rows]), labels[rows]).backward()
+                loss(network(inputs[rows]), labels[rows]).backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
     network.eval()
 

@@ -107,7 +107,11 @@ def test_runs_are_done_once(tmp_path: Path) -> None:
 def test_the_table_has_means_and_standard_errors() -> None:
     def record(run: int, share: float) -> dict[str, Any]:
         figures = {"digits": share, "surprise": 0.25}
-        return {"task": "noise-20", "run": run, "losses": dict.fromkeys(losses_of("noise"), figures)}
+        return {
+            "task": "noise-20",
+            "run": run,
+            "losses": dict.fromkeys(losses_of("noise"), figures),
+        }
 
     table = label_table([record(0, 0.9), record(1, 0.94)])
     assert "noise-20, digits right (2 runs)" in table

@@ -1,4 +1,4 @@
-"""Labels that are possibility distributions: projection on the compatible probabilities, and a loss.
+"""Labels that are possibility distributions: projection on compatible probabilities, and a loss.
 
 A normalised possibility distribution `pi` stands for all probability distributions below it,
 
