@@ -48,11 +48,8 @@ def project_on_possibility(probabilities: Tensor, possibilities: Any) -> Tensor:
     >>> project_on_possibility(q, [1.0, 1.0, 0.25])  # the last value: at most 0.25
     tensor([0.3750, 0.3750, 0.2500], dtype=torch.float64)
     """
-    rows, pi = _rows_of(probabilities, possibilities, "probabilities")
-    check_probability_rows(
-        rows, "the probabilities", DegreeError, ": apply a softmax to scores first"
-    )
-    q = rows / rows.sum(dim=1, keepdim=True)
+    q, pi = _rows_of(probabilities, possibilities, "probabilities")
+    check_probability_rows(q, "the probabilities", DegreeError, ": apply a softmax to scores first")
     bad = (q * (pi == 1.0)).sum(dim=1) == 0.0
     if bad.any():
         row = int(bad.int().argmax())
@@ -62,7 +59,7 @@ def project_on_possibility(probabilities: Tensor, possibilities: Any) -> Tensor:
             "little of the uniform distribution, or give scores to possibilistic_label_loss"
         )
     nearest = (q.log() + _log_ratios(q.log(), pi)).exp()
-    projected = torch.where(_are_compatible(q, pi), rows, nearest)
+    projected = torch.where(_are_compatible(q, pi), q, nearest)
     return projected.to(probabilities.dtype).reshape(probabilities.shape)
 
 
