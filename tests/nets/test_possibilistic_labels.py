@@ -26,9 +26,12 @@ torch = pytest.importorskip("torch")
 
 from sklearn.isotonic import isotonic_regression  # noqa: E402
 
+from nets.bar_sums import LAYER, RECIPE, drawn, reader, samples  # noqa: E402
 from pinesy.nets import (  # noqa: E402
     RuleLayer,
+    fit_answers,
     possibilistic_label_loss,
+    predict_proba,
     project_on_possibility,
     projection_loss,
     soft_label_loss,
@@ -283,3 +286,11 @@ def test_answers_that_no_reading_gives() -> None:
     p = torch.full((2, 3), 1 / 3)
     with raises_saying(DataError, "sample 1", "labels contradict", "sum = 4"):
         projection_loss(RuleLayer(SUM), {"a": p, "b": p}, {"sum": [4, 4], "a": [2, 0]})
+
+
+def test_a_network_learns_to_read_from_sums_alone() -> None:
+    trained = reader()
+    fit = fit_answers(trained, LAYER, samples(), samples(seed=1), RECIPE, seed=0, loss="projection")
+    images, labels = drawn(60, 2)
+    assert fit.score > 0.9
+    assert (predict_proba(trained.network, images).argmax(axis=1) == labels).mean() > 0.9
