@@ -131,3 +131,13 @@ def test_the_command_prints_the_table(tmp_path: Path, monkeypatch: pytest.Monkey
     found = sorted(path.name for path in tmp_path.rglob("*.json"))
     assert found == ["noise-0-00.json", "noise-20-00.json"]
     assert set(TASKS) > {"noise-0", "noise-20"}
+
+
+def test_the_page_shows_the_records() -> None:
+    root = Path(__file__).parents[2] / "docs"
+    paths = sorted((root / "results" / "records" / "possibilistic-labels").glob("*.json"))
+    table = label_table([read_label_record(path) for path in paths])
+    lines = [line for line in table.splitlines() if "±" in line]
+    page = (root / "experiments.md").read_text(encoding="utf-8")
+    assert len(lines) == len(losses_of("sums")) + len(losses_of("noise"))
+    assert all(line in page for line in lines)
