@@ -334,8 +334,9 @@ def label_table(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _spread(figures: Sequence[float], factor: int) -> str:
-    """Return the mean and its standard error."""
-    scaled = [factor * figure for figure in figures]
-    error = stdev(scaled) / len(scaled) ** 0.5 if len(scaled) > 1 else 0.0
-    digits = 2 if factor == 100 else 3
-    return f"{fmean(scaled):.{digits}f} ± {error:.{digits}f}"
+    """Return the mean and, of several runs, its standard error."""
+    scaled, digits = [factor * figure for figure in figures], 2 if factor == 100 else 3
+    mean = f"{fmean(scaled):.{digits}f}"
+    if len(scaled) == 1:
+        return mean
+    return f"{mean} ± {stdev(scaled) / len(scaled) ** 0.5:.{digits}f}"

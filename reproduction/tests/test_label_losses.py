@@ -116,6 +116,7 @@ def test_the_table_has_means_and_standard_errors() -> None:
     table = label_table([record(0, 0.9), record(1, 0.94)])
     assert "noise-20, digits right (2 runs)" in table
     assert "| cross-entropy | 92.00 ± 2.00 | 0.250 ± 0.000 |" in table
+    assert "| cross-entropy | 90.00 | 0.250 |" in label_table([record(0, 0.9)])  # no error of one
 
 
 def test_the_command_prints_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
