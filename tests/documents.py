@@ -49,6 +49,7 @@ EXPERIMENTS = (
     "paths",
     "pairings",
     "puzzles",
+    "possibilistic-labels",
 )
 TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
 RUN = ("pinesy ", "python -m reproduction report ", "curl ")

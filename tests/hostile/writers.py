@@ -76,7 +76,16 @@ OLD = "what was there before"
 #: tests/architecture/test_writing.py sees; reproduction/tests/test_resume.py kills experiments.
 LONG = {
     *("demo", "serve", "studio", "addition", "sudoku", "rsbench"),
-    *("guarantees", "pairings", "puzzles", "fillings", "graphs", "paths", "tables"),
+    *(
+        "guarantees",
+        "pairings",
+        "puzzles",
+        "fillings",
+        "graphs",
+        "paths",
+        "tables",
+        "possibilistic-labels",
+    ),
 }
 
 

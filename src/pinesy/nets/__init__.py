@@ -14,6 +14,7 @@ from pinesy.nets.answer_losses import (
     EntropyLoss,
     answer_loss,
     belief_loss,
+    projection_loss,
     soft_label_loss,
     soft_labels,
 )
@@ -34,6 +35,7 @@ from pinesy.nets.learning_from_answers import (
 from pinesy.nets.network_perception import NetworkPerception, PredictionCache
 from pinesy.nets.network_training import History, train
 from pinesy.nets.networks import DeepSoftLogCNN, PaperCNN, predict_proba, preprocess, using_threads
+from pinesy.nets.possibilistic_labels import possibilistic_label_loss, project_on_possibility
 from pinesy.nets.possibilistic_layer import PossibilisticLayer
 from pinesy.nets.recipes import (
     BETTER_EYE,
@@ -78,8 +80,11 @@ __all__ = [
     "learn_from_answers",
     "load_weights",
     "network_fingerprint",
+    "possibilistic_label_loss",
     "predict_proba",
     "preprocess",
+    "project_on_possibility",
+    "projection_loss",
     "soft_label_loss",
     "soft_labels",
     "train",

@@ -17,6 +17,7 @@ from pinesy.exceptions import DataError, DomainError, UnknownAttributeError, pla
 from pinesy.inverse import posterior
 from pinesy.nets import differentiable_transforms
 from pinesy.nets.differentiable_transforms import names_by_size
+from pinesy.nets.possibilistic_labels import projection_distances
 from pinesy.nets.rule_layer import RuleLayer
 from pinesy.rulebase.cascade import Cascade, as_cascade
 from pinesy.rulebase.rule_set import RuleSet
@@ -323,6 +324,18 @@ def belief_loss(
     tensor(0.6931)
     """
     rules = layer.rules
+    smoothed, labelled_inputs, known = _smooth_inputs(rules, probabilities, answers)
+    if layer.possibilistic is not None:
+        return _label_loss(smoothed, known) + _soft_label_losses(
+            rules, smoothed, labelled_inputs, known
+        )
+    return _label_loss(smoothed, known) - _log_weights(layer, labelled_inputs, known).mean()
+
+
+def _smooth_inputs(
+    rules: Cascade, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
+) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Indices]]:
+    """Return positive probabilities, the same with labels set, and the indices of the answers."""
     smoothed = {
         a.name: (1 - SMOOTHING) * probabilities[a.name] + SMOOTHING / len(a.domain)
         for a in rules.inputs
@@ -330,11 +343,14 @@ def belief_loss(
     }
     known = answer_indices(answers, rules.attributes, rules.attributes, _rows(probabilities))
     labelled_inputs = {name: set_labels(p, known.get(name)) for name, p in smoothed.items()}
-    if layer.possibilistic is not None:
-        return _label_loss(smoothed, known) + _soft_label_losses(
-            rules, smoothed, labelled_inputs, known
-        )
-    return _label_loss(smoothed, known) - _log_weights(layer, labelled_inputs, known).mean()
+    return smoothed, labelled_inputs, known
+
+
+def _possibilities(probabilities: Mapping[str, Tensor]) -> Degrees:
+    return {
+        name: differentiable_transforms.antipignistic(p.detach().double().cpu()).numpy()
+        for name, p in probabilities.items()
+    }
 
 
 def _log_weights(
@@ -361,11 +377,7 @@ def _soft_label_losses(
     known: Mapping[str, Indices],
 ) -> Tensor:
     """Return the cross-entropy of soft labels, each weighted by its specificity."""
-    pi = {
-        name: differentiable_transforms.antipignistic(p.detach().double().cpu()).numpy()
-        for name, p in labelled_inputs.items()
-    }
-    degrees, _ = condition_inputs(rules, pi, known)
+    degrees, _ = condition_inputs(rules, _possibilities(labelled_inputs), known)
     total = next(iter(smoothed.values())).new_zeros(())
     for name, p in smoothed.items():
         weights = specificity(degrees[name])
@@ -374,6 +386,47 @@ def _soft_label_losses(
         labels = antipignistic_inverse(degrees[name]) * weights[:, None]
         total = total - (torch.from_numpy(labels).to(p) * p.log()).sum(dim=1).mean()
     return total
+
+
+def projection_loss(
+    layer: RuleLayer, probabilities: Mapping[str, Tensor], answers: Mapping[Any, Any]
+) -> Tensor:
+    """Return the distance of the probabilities of inputs from those that the answers leave.
+
+    What the network sees, conditioned on the answers (`pinesy.posterior`), is a possibility
+    distribution for each input. The loss is the sum over inputs of the mean over samples of
+    ``min sum_v p(v) log(p(v) / q(v))``, with `p` among the probabilities that are compatible with
+    it and `q` those of the network (`possibilistic_label_loss`): 0 if they are all compatible.
+
+    Parameters
+    ----------
+    layer : the rules; the targets are possibilistic in any semantics
+    probabilities : by name, tensors (n, values), such as a softmax gives
+    answers : as `belief_loss` takes them; an answer for an input is its label
+
+    Raises
+    ------
+    DataError
+        No values of the inputs give the answers of a sample.
+
+    Examples
+    --------
+    >>> from pinesy.problems import addition
+    >>> layer = RuleLayer(addition(1, base=2))
+    >>> seen = dict.fromkeys(["a_1", "a_2"], torch.tensor([[0.5, 0.5]]))
+    >>> projection_loss(layer, seen, {"y_0": [1]})  # the sum is 2: both are 1
+    tensor(1.3863)
+    """
+    rules = layer.rules
+    smoothed, labelled_inputs, known = _smooth_inputs(rules, probabilities, answers)
+    degrees, _ = condition_inputs(rules, _possibilities(labelled_inputs), known)
+    losses = []
+    for names in names_by_size(smoothed):
+        q = torch.cat([smoothed[name] for name in names])
+        pi = torch.from_numpy(np.concatenate([degrees[name] for name in names])).to(q.device)
+        distances = projection_distances(q.double().log(), pi).reshape(len(names), -1)
+        losses.append(distances.mean(dim=1).sum().to(q.dtype))
+    return torch.stack(losses).sum()
 
 
 def output_loss(
@@ -399,6 +452,7 @@ LOSSES: Final[dict[str, AnswerLoss]] = {
     "beliefs": belief_loss,
     "answers": output_loss,
     "both": sum_of_losses,
+    "projection": projection_loss,
 }
 
 
@@ -413,8 +467,8 @@ class EntropyLoss:
 
     Attributes
     ----------
-    loss : ``"beliefs"``, ``"answers"``, ``"both"``, or any function of the layer, probabilities
-        and answers
+    loss : ``"beliefs"``, ``"answers"``, ``"both"``, ``"projection"``, or any function of the
+        layer, probabilities and answers
     weight : ``w``
     """
 

@@ -98,7 +98,8 @@ def fit_answers(
         epoch to epoch only.
     recipe : optimiser, learning rates, samples a batch, and epochs; it does not augment
     loss : ``"beliefs"`` (`belief_loss`), ``"answers"`` (`answer_loss` of what is inferred),
-        ``"both"``, or any function of the layer, probabilities and answers
+        ``"both"``, ``"projection"`` (`projection_loss`), or any function of the layer,
+        probabilities and answers
     checkpoint : a file, written after each epoch; if it is there, training goes on from it. It is
         that of the same networks, rules, data, recipe and seed, or it is refused.
     say : is given a line for each epoch
