@@ -119,15 +119,11 @@ def do_guarantees(
 
     Parameters are those of `reproduce`; the records are in a directory ``guarantees``.
     """
-    work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
-    Store(work_directory).check_writable()
-    images = scale.images()
-    with _threads(threads):
-        networks = Networks(work_directory, scale, images, say)
+    with _networks(experiments, work, scale, threads, say) as networks:
         for experiment in experiments:
-            scale.check(experiment, images)
+            scale.check(experiment, networks.images)
             guarantees(
-                *(experiment, networks, images, scale),
+                *(experiment, networks, networks.images, scale),
                 directory=scale.place(Path(results)) / "guarantees",
                 splits=splits,
                 say=say,
@@ -149,15 +145,9 @@ def do_all_pairings(
 
     Parameters are those of `reproduce`; the records are in a directory ``pairings``.
     """
-    work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
-    Store(work_directory).check_writable()
-    images = _images_for(experiments, scale)
-    with _threads(threads):
+    with _networks(experiments, work, scale, threads, say) as networks:
         return do_pairings(
-            experiments,
-            Networks(work_directory, scale, images, say),
-            images,
-            scale,
+            *(experiments, networks, networks.images, scale),
             directory=scale.place(Path(results)) / "pairings",
             n=samples,
             resamples=resamples,
@@ -179,19 +169,28 @@ def do_all_fresh_puzzles(
 
     Parameters are those of `reproduce`; the records are in a directory ``fresh-puzzles``.
     """
-    work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
-    Store(work_directory).check_writable()
-    images = scale.images()
-    with _threads(threads):
+    with _networks(experiments, work, scale, threads, say) as networks:
         return do_fresh_puzzles(
-            experiments,
-            Networks(work_directory, scale, images, say),
-            images,
-            scale,
+            *(experiments, networks, networks.images, scale),
             directory=scale.place(Path(results)) / "fresh-puzzles",
             n=puzzles,
             say=say,
         )
+
+
+@contextmanager
+def _networks(
+    experiments: Sequence[Experiment],
+    work: str | os.PathLike[str] | None,
+    scale: Scale,
+    threads: int | None,
+    say: Callable[[str], object],
+) -> Iterator[Networks]:
+    """Give the networks of experiments, and let PyTorch and the rules work with some threads."""
+    work_directory = scale.place(Path(work) if work else cache_directory() / "experiments")
+    Store(work_directory).check_writable()
+    with _threads(threads):
+        yield Networks(work_directory, scale, _images_for(experiments, scale), say)
 
 
 def _images_for(experiments: Sequence[Experiment], scale: Scale) -> Images:
