@@ -44,6 +44,7 @@ from pinesy.nets.recipes import (
     augment,
 )
 from pinesy.nets.rule_layer import RuleLayer
+from pinesy.nets.sum_losses import sum_log_probability, sum_loss, sum_probabilities
 
 __all__ = [
     "BETTER_EYE",
@@ -82,6 +83,9 @@ __all__ = [
     "preprocess",
     "soft_label_loss",
     "soft_labels",
+    "sum_log_probability",
+    "sum_loss",
+    "sum_probabilities",
     "train",
     "using_threads",
 ]

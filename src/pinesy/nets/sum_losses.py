@@ -20,9 +20,8 @@ from torch import Tensor
 from pinesy.exceptions import DataError
 from pinesy.nets.answer_losses import SMOOTHING
 
-#: By Hoeffding's inequality at most so much of a distribution is further from its mean than the
-#: period of the transform.
-TAIL: Final = 1e-22
+#: At most so much of a distribution is disregarded, by Hoeffding's inequality.
+TAIL: Final = 1e-20
 #: The sum of the absolute terms of the transform over its result, at most: rounding loses as many
 #: digits. Beyond, terms that are all positive are added up instead.
 CANCELLATION: Final = 1e4
@@ -85,7 +84,8 @@ def sum_probabilities(probabilities: Tensor) -> Tensor:
     """
     _check_probabilities(probabilities)
     rows, n, m = probabilities.shape
-    size, period = n * (m - 1) + 1, _period(n, m)
+    size = n * (m - 1) + 1
+    period = min(size, 2 * _period(n, m))
     sums = torch.zeros(rows, size, dtype=torch.float64)
     with torch.no_grad():
         for block in _blocks(rows, n, period):
@@ -202,8 +202,11 @@ def _product(q: Tensor) -> Tensor:
 
 
 def _period(n: int, m: int) -> int:
-    """Return a period that separates all sums, or else all but a share `TAIL` from the mean."""
-    return min(n * (m - 1) + 1, 2 * ceil((m - 1) * sqrt(n * log(2 / TAIL) / 2)))
+    """Return the period of a transform: it adds up the coefficients of sums that far apart.
+
+    All sums are separate, or all that are further from the mean have a probability of `TAIL`.
+    """
+    return min(n * (m - 1) + 1, ceil((m - 1) * (sqrt(n * log(2 / TAIL) / 2) + sqrt(n) / 10 + 1)))
 
 
 def _blocks(rows: int, n: int, period: int) -> list[slice]:
