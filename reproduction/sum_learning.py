@@ -175,8 +175,10 @@ def cluster_digits(groups: Indices, sums: Sums) -> tuple[FloatArray, FloatArray]
         freedom = k - np.trace(covariance) / VARIANCE
         rest = excess - counts @ means
         noise = max(float(rest @ rest) / max(len(sums) - freedom, 1.0), 1e-3)
-    level = (sums.totals.mean() - mean @ means) / sums.n
-    return level + means, np.diag(covariance)
+    # The mean of all digits is known, so that only what differs from it varies.
+    centred = np.eye(k) - mean / sums.n
+    means = sums.totals.mean() / sums.n + centred @ means
+    return means, np.einsum("ij,jk,ik->i", centred, covariance, centred, optimize=True)
 
 
 def posteriors(probabilities: FloatArray, sums: Sums) -> FloatArray:
