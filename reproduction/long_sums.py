@@ -208,10 +208,10 @@ def loss_cost(n: int) -> tuple[float, float]:
     totals = torch.tensor([4 * n])
     seconds = []
     with using_threads(1):
-        sum_loss(scores[:, :2].softmax(dim=2), totals[:] * 0).backward()
+        sum_loss(scores[:, :2].softmax(dim=2), 0 * totals).backward()  # type: ignore[no-untyped-call]
         before = peak_memory() or 0.0
         for _ in range(5):
             began = process_time()
-            sum_loss(scores.softmax(dim=2), totals).backward()
+            sum_loss(scores.softmax(dim=2), totals).backward()  # type: ignore[no-untyped-call]
             seconds.append(process_time() - began)
     return min(seconds), (peak_memory() or 0.0) - before

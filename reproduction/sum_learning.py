@@ -71,7 +71,7 @@ class Sums:
 
     def added(self, values: npt.NDArray[Any]) -> FloatArray:
         """Return the sums of values (images,) of the images."""
-        return np.asarray(values[self.images].sum(axis=1))
+        return np.asarray(values[self.images].sum(axis=1), dtype=np.float64)
 
     def spread(self, values: FloatArray, n_images: int) -> FloatArray:
         """Return for each image the sum of the values (sums,) of the sums it is in."""
@@ -127,9 +127,7 @@ def learn_digits(
     return network
 
 
-def start_labels(
-    pixels: npt.NDArray[np.uint8], sums: Sums, rng: np.random.Generator
-) -> FloatArray:
+def start_labels(pixels: npt.NDArray[np.uint8], sums: Sums, rng: np.random.Generator) -> FloatArray:
     """Return probabilities (images, 10) of digits by the clusters of images and the sums."""
     k = max(min(CLUSTERS, len(sums) // SUMS_A_CLUSTER, len(pixels) // 10), 1)
     groups = clusters(pixels, k, rng)
@@ -154,7 +152,7 @@ def clusters(pixels: npt.NDArray[np.uint8], k: int, rng: np.random.Generator) ->
         is_used = sizes > 0  # an empty cluster keeps its centre
         starts = (np.cumsum(sizes) - sizes)[is_used]
         centres[is_used] = np.add.reduceat(order, starts) / sizes[is_used, None]
-    return groups.astype(np.int64)
+    return np.asarray(groups, dtype=np.int64)
 
 
 def cluster_digits(groups: Indices, sums: Sums) -> tuple[FloatArray, FloatArray]:
@@ -280,9 +278,9 @@ def _fit(
     total = epochs * -(-n // batch)
     cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=total, pct_start=0.2)
     for _ in range(epochs):
-        for indices in torch.from_numpy(rng.permutation(n)).split(batch):
+        for indices in torch.split(torch.from_numpy(rng.permutation(n)), batch):
             optimizer.zero_grad()
-            loss(indices).backward()
+            loss(indices).backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             cycle.step()
@@ -290,7 +288,8 @@ def _fit(
 
 def _read(network: nn.Module, x: Tensor) -> FloatArray:
     with torch.inference_mode():
-        return torch.cat([network(part).double().softmax(1) for part in x.split(1000)]).numpy()
+        parts = [network(part).double().softmax(dim=1) for part in torch.split(x, 1000)]
+        return torch.cat(parts).numpy()
 
 
 def _fit_text(network: nn.Module, x: Tensor, sums: Sums) -> str:

@@ -43,7 +43,7 @@ def read_with_errors(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
     p[np.arange(len(labels)), labels] = 0.6
     p[np.arange(len(labels)), (labels + 5) % 10] = 0.32
     p[::5] = p[::5][:, (np.arange(10) + 5) % 10]
-    return p / p.sum(axis=1, keepdims=True)
+    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def test_once_is_once() -> None:

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import product
 from math import log, prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,14 +18,14 @@ from pinesy.nets import sum_log_probability, sum_loss, sum_probabilities  # noqa
 pytestmark = pytest.mark.torch
 
 
-def distributions(rows: int, n: int, m: int, peak: float, seed: int = 0) -> "torch.Tensor":
+def distributions(rows: int, n: int, m: int, peak: float, seed: int = 0) -> Any:
     """Return random distributions; the larger the peak, the nearer to one value."""
     generator = torch.Generator().manual_seed(seed)
     scores = peak * torch.randn(rows, n, m, generator=generator, dtype=torch.float64)
     return scores.softmax(dim=2)
 
 
-def exact_sums(p: "torch.Tensor") -> list[Fraction]:
+def exact_sums(p: Any) -> list[Fraction]:
     """Return the probabilities of all sums of inputs (n, m), in fractions."""
     sums = [Fraction(1)]
     for row in p.tolist():
@@ -70,7 +71,8 @@ def test_a_long_sum_far_from_its_mean() -> None:
 
 def test_the_gradient_times_the_probability_is_the_posterior() -> None:
     p = distributions(1, 4, 3, 1.5).requires_grad_()
-    sum_log_probability(p, torch.tensor([5])).sum().backward()
+    logs: Any = sum_log_probability(p, torch.tensor([5]))
+    logs.sum().backward()
     weights = np.zeros((4, 3))
     for world in product(range(3), repeat=4):
         if sum(world) == 5:
@@ -82,7 +84,8 @@ def test_the_gradient_times_the_probability_is_the_posterior() -> None:
 def test_posteriors_of_a_long_sum_add_up_to_it() -> None:
     p = distributions(3, 200, 10, 3.0).requires_grad_()
     totals = torch.tensor([500, 900, 1500])
-    sum_log_probability(p, totals).sum().backward()
+    logs: Any = sum_log_probability(p, totals)
+    logs.sum().backward()
     posterior = (p * p.grad).detach()
     assert posterior.sum(dim=2).numpy() == pytest.approx(np.ones((3, 200)), rel=1e-10)
     means = (posterior @ torch.arange(10.0, dtype=torch.float64)).sum(dim=1)
@@ -104,8 +107,9 @@ def test_an_impossible_total_has_no_probability_but_a_loss() -> None:
 
 
 def test_the_loss_is_differentiable_in_the_type_of_the_scores() -> None:
-    scores = torch.zeros(2, 5, 10, requires_grad=True)
-    sum_loss(scores.softmax(dim=2), torch.tensor([0, 45])).backward()
+    scores: Any = torch.zeros(2, 5, 10, requires_grad=True)
+    loss: Any = sum_loss(scores.softmax(dim=2), torch.tensor([0, 45]))
+    loss.backward()
     assert scores.grad is not None
     assert scores.grad.dtype == torch.float32
     assert scores.grad[0, 0].argmin() == 0

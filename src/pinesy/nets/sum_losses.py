@@ -54,7 +54,7 @@ def sum_log_probability(probabilities: Tensor, totals: Tensor) -> Tensor:
     -1000.0
     """
     _check_totals(probabilities, totals)
-    logs: Tensor = _SumLogProbability.apply(probabilities, totals)
+    logs: Tensor = _SumLogProbability.apply(probabilities, totals)  # type: ignore[no-untyped-call]
     return logs
 
 
@@ -99,7 +99,7 @@ def sum_probabilities(probabilities: Tensor) -> Tensor:
 
 
 class _SumLogProbability(torch.autograd.Function):
-    """`sum_log_probability`: the gradient is computed at once, so that blocks need little memory."""
+    """`sum_log_probability`; the gradient is computed with it, so that blocks need little memory."""
 
     @staticmethod
     def forward(ctx: Any, probabilities: Tensor, totals: Tensor) -> Tensor:
