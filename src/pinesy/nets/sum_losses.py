@@ -99,7 +99,7 @@ def sum_probabilities(probabilities: Tensor) -> Tensor:
 
 
 class _SumLogProbability(torch.autograd.Function):
-    """`sum_log_probability`; the gradient is computed with it, so that blocks need little memory."""
+    """`sum_log_probability`, with its gradient at once, so that blocks need little memory."""
 
     @staticmethod
     def forward(ctx: Any, probabilities: Tensor, totals: Tensor) -> Tensor:
