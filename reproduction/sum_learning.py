@@ -71,7 +71,8 @@ class Sums:
 
     def added(self, values: npt.NDArray[Any]) -> FloatArray:
         """Return the sums of values (images,) of the images."""
-        return np.asarray(values[self.images].sum(axis=1), dtype=np.float64)
+        sums: FloatArray = values.astype(np.float64)[self.images].sum(axis=1)
+        return sums
 
     def spread(self, values: FloatArray, n_images: int) -> FloatArray:
         """Return for each image the sum of the values (sums,) of the sums it is in."""
@@ -119,7 +120,8 @@ def learn_digits(
         return network
     for index in range(settings.rounds):
         labels = posteriors(_read(network, x), sums)
-        is_last = index == settings.rounds - 1 or _moments(labels)[1].mean() < SETTLED
+        is_settled = bool(_moments(labels)[1].mean() < SETTLED)
+        is_last = is_settled or index == settings.rounds - 1
         fit_labels(network, x, labels, settings.epochs[is_last], 2e-3, rng)
         say(f"round {index + 1}: {_fit_text(network, x, sums)}")
         if is_last:
