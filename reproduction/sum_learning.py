@@ -211,7 +211,7 @@ def _calibrated(probabilities: FloatArray, sums: Sums) -> FloatArray:
     goal = float((_excess(_moments(probabilities)[0], sums) ** 2).mean()) / sums.n
     doubt = min(DOUBT, DOUBT_SHARE * goal / (2 * VARIANCE))
     logs = np.log(probabilities + 1e-12)
-    low, high = 0.2, 1.0  # never sharper: it would confirm errors
+    low, high = 0.2, 5.0
     for _ in range(STEPS):
         power = (low * high) ** 0.5
         prior = (1 - doubt) * _normal(power * logs) + doubt / len(DIGITS)
