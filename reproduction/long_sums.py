@@ -197,7 +197,7 @@ def cost_table(lengths: Sequence[int]) -> str:
     for n in lengths:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             seconds, megabytes = pool.submit(loss_cost, n).result()
-        lines.append(f"| {n} | {1000 * seconds:.2g} ms | {megabytes:.0f} MB |")
+        lines.append(f"| {n} | {1000 * seconds:.1f} ms | {megabytes:.0f} MB |")
     return "\n".join(lines)
 
 

@@ -71,12 +71,12 @@ class Sums:
 
     def added(self, values: npt.NDArray[Any]) -> FloatArray:
         """Return the sums of values (images,) of the images."""
-        sums: FloatArray = values.astype(np.float64)[self.images].sum(axis=1)
-        return sums
+        return np.asarray(values[self.images].sum(axis=1), dtype=np.float64)
 
     def spread(self, values: FloatArray, n_images: int) -> FloatArray:
         """Return for each image the sum of the values (sums,) of the sums it is in."""
-        return np.bincount(self.images.ravel(), np.repeat(values, self.n), n_images)
+        weights = np.repeat(values, self.n)
+        return np.asarray(np.bincount(self.images.ravel(), weights, n_images), dtype=np.float64)
 
 
 @dataclass(frozen=True)
