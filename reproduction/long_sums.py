@@ -172,7 +172,7 @@ def sum_table(records: Sequence[Mapping[str, Any]]) -> str:
     for record in records:
         groups.setdefault((record["n"], record["repaired"] or 0), []).append(record)
     for (n, repaired), group in sorted(groups.items()):
-        cells = [_share([100 * r[m] for r in group], group[0]["test_sums"]) for m in MEASURES]
+        cells = [_share([100 * r[m] for r in group]) for m in MEASURES]
         seconds = fmean(r["seconds"]["training"] for r in group)
         published = PUBLISHED.get(n, (None, None)) if repaired == REPAIRED else (None, None)
         lines.append(
@@ -183,12 +183,10 @@ def sum_table(records: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _share(shares: list[float], n: int) -> str:
-    """Return a mean in % with its standard error; of a single run, that of `n` samples."""
-    mean = fmean(shares)
-    if len(shares) > 1:
-        return f"{mean:.2f} ± {stdev(shares) / sqrt(len(shares)):.2f}"
-    return f"{mean:.2f} (± {sqrt(mean * (100 - mean) / n):.2f})"
+def _share(shares: list[float]) -> str:
+    """Return a mean in % and, of several runs, its standard error."""
+    error = stdev(shares) / sqrt(len(shares)) if len(shares) > 1 else None
+    return f"{fmean(shares):.2f}" + ("" if error is None else f" ± {error:.2f}")
 
 
 def cost_table(lengths: Sequence[int]) -> str:
