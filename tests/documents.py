@@ -50,6 +50,7 @@ EXPERIMENTS = (
     "pairings",
     "puzzles",
     "possibilistic-labels",
+    "long-sums",
 )
 TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
 RUN = ("pinesy ", "python -m reproduction report ", "curl ")

@@ -85,6 +85,7 @@ LONG = {
         "paths",
         "tables",
         "possibilistic-labels",
+        "long-sums",
     ),
 }
 

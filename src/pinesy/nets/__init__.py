@@ -46,6 +46,7 @@ from pinesy.nets.recipes import (
     augment,
 )
 from pinesy.nets.rule_layer import RuleLayer
+from pinesy.nets.sum_losses import sum_log_probability, sum_loss, sum_probabilities
 
 __all__ = [
     "BETTER_EYE",
@@ -87,6 +88,9 @@ __all__ = [
     "projection_loss",
     "soft_label_loss",
     "soft_labels",
+    "sum_log_probability",
+    "sum_loss",
+    "sum_probabilities",
     "train",
     "using_threads",
 ]
