@@ -38,6 +38,8 @@ deepsoftlog-cnn  DeepSoftLog's network (with labels: Addition only)
 ablation         all rules certain, nothing is learned
 better-eye       the paper's network, trained with a recipe of ours
 authors-code     normal, but the learning rate never decays, as in their code
+distinct-images  normal, but incorrect Sudokus for training have images of
+                 their own, where the generator copies those of correct ones
 
 With --supervision sum (Addition) or verdict (Sudoku) nobody tells the
 network what is on an image; settings normal and deepsoftlog-cnn say which
@@ -109,6 +111,7 @@ class Setting(StrEnum):
     ABLATION = "ablation"
     BETTER_EYE = "better-eye"
     AUTHORS_CODE = "authors-code"
+    DISTINCT_IMAGES = "distinct-images"
 
 
 #: What else may be given on the command line.
@@ -588,7 +591,7 @@ prints the table of all.
 
 [bold]Examples[/bold]
   python -m reproduction puzzles --quick --size 4 --runs 1
-  python -m reproduction puzzles --size 4 --setting normal authors-code
+  python -m reproduction puzzles --size 4 --setting normal distinct-images
 """
 
 

@@ -17,6 +17,7 @@ SETTINGS: Final = (
     "ablation",
     "better-eye",
     "authors-code",
+    "distinct-images",
     "answers",
     "answers-deepsoftlog-cnn",
 )
@@ -67,6 +68,10 @@ class Experiment:
         check_integer(self.run, "run", 0)
         if self.problem == "sudoku":
             self._check_sudoku()
+        elif self.setting == "distinct-images":
+            raise DomainError(
+                "distinct images are of Sudoku: in Addition every image is in one sum"
+            )
 
     def _check_sudoku(self) -> None:
         if self.size not in PROBLEMS["sudoku"]:

@@ -138,7 +138,8 @@ def sudoku_task(experiment: Experiment, images: Images, scale: Scale) -> Task:
     """Return the samples of a run, whatever transformation.
 
     With low data the puzzles for validation and test are those of the normal setting, and the
-    puzzles for training are made of the first images of its pool, as many as they need.
+    puzzles for training are made of the first images of its pool, as many as they need. With
+    distinct images, incorrect puzzles for training are no copies of the correct ones.
 
     Parameters
     ----------
@@ -147,13 +148,17 @@ def sudoku_task(experiment: Experiment, images: Images, scale: Scale) -> Task:
     """
     dim = experiment.size
     counts = dict(zip(PARTS, scale.puzzles[dim], strict=True))
-    pools = sudoku_pools(
-        images.labels[: images.n_real], dim, np.random.default_rng([experiment.run, dim]), **counts
-    )
+    is_distinct = experiment.setting == "distinct-images"
+    pool_counts = {**counts, "train": counts["train"] * (1 + is_distinct)}
+    rng = np.random.default_rng([experiment.run, dim])
+    pools = sudoku_pools(images.labels[: images.n_real], dim, rng, **pool_counts)
     counts["train"] = scale.sudoku_puzzles(dim, experiment.setting)
     samples = {
         name: _puzzles(
-            getattr(pools, name), n, np.random.default_rng([experiment.run, dim, number])
+            getattr(pools, name),
+            n,
+            np.random.default_rng([experiment.run, dim, number]),
+            is_distinct and name == "train",
         )
         for number, (name, n) in enumerate(counts.items())
     }
@@ -168,8 +173,15 @@ def sudoku_task(experiment: Experiment, images: Images, scale: Scale) -> Task:
     )
 
 
-def _puzzles(pool: Indices, n: int, rng: np.random.Generator) -> SudokuSamples:
-    return sudoku_samples(pool[:, : len(pool) * n], n, rng)
+def _puzzles(
+    pool: Indices, n: int, rng: np.random.Generator, is_distinct: bool = False
+) -> SudokuSamples:
+    """Return `n` correct puzzles and as many incorrect ones, copies of them or of `n` others."""
+    if not is_distinct:
+        return sudoku_samples(pool[:, : len(pool) * n], n, rng)
+    puzzles = sudoku_samples(pool[:, : 2 * len(pool) * n], 2 * n, rng)
+    rows = np.r_[:n, 3 * n : 4 * n]  # correct ones, then the copies of the other half
+    return SudokuSamples(puzzles.images[rows], puzzles.digits[rows], puzzles.valid[rows])
 
 
 def _sudoku_part(puzzles: SudokuSamples, dim: int) -> Part:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pinesy.engine.program import Program
+from pinesy.exceptions import DomainError
 from pinesy.problems.visual_sudoku import constraints
 from reproduction.bench import candidate_power, solve
 from reproduction.environment import Stopwatch
@@ -158,6 +159,17 @@ def test_sudoku_is_trained_on_every_cell_of_its_puzzles() -> None:
     assert task.trained_on.tolist() == task.train.images.ravel().tolist()
     assert len(task.trained_on) == 2 * 3 * 16
     assert (task.judged_on == task.test.images.ravel()).all()
+
+
+def test_distinct_images_double_the_images_for_training() -> None:
+    counts = []
+    for setting in ("normal", "distinct-images"):
+        train = task_of(replace(GRID, setting=setting)).train
+        counts.append(len(np.unique(train.images)))
+        assert train.targets["c"].tolist() == [1] * (len(train) // 2) + [0] * (len(train) // 2)
+    assert counts[1] > 1.8 * counts[0]  # incorrect ones may replace an image by one of another
+    with pytest.raises(DomainError, match="Sudoku"):
+        replace(PLAIN, setting="distinct-images")
 
 
 @pytest.mark.parametrize("experiment", [PLAIN, GRID], ids=str)
