@@ -59,6 +59,7 @@ class ConceptTask:
         function that gives the images of digits, and whether few are enough
     make_network : gives a network that reads a concept, for a concept and a seed
     batch : samples of a step of training
+    last_epochs : epochs of the last training, from soft labels
     """
 
     name: str
@@ -68,6 +69,7 @@ class ConceptTask:
     make_parts: Callable[[Callable[[], Images], bool], Mapping[str, ConceptSamples]]
     make_network: Callable[[str, int], nn.Module]
     batch: int = 32
+    last_epochs: int = 8
 
     @cached_property
     def domains(self) -> dict[str, tuple[Hashable, ...]]:
@@ -166,22 +168,35 @@ def _math_answers(values: Values) -> dict[str, Indices]:
 
 
 class FigureCNN(nn.Module):
-    """A small network from figures (n, 3, 20, 20) to the scores of three values."""
+    """A small network from figures (n, 3, 20, 20) to the scores of three shapes or colours.
 
-    def __init__(self, seed: int) -> None:
+    The network of shapes sees no colours, only how much pixels differ from the background, which
+    is the mean of the border: else it may take colours for shapes.
+    """
+
+    def __init__(self, concept: str, seed: int) -> None:
         super().__init__()
+        self.sees_colours = concept == "colour"
+        channels = 3 if self.sees_colours else 1
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.layers = nn.Sequential(
-                *(nn.Conv2d(3, 8, 5), nn.MaxPool2d(2), nn.ReLU()),
+                *(nn.Conv2d(channels, 8, 5), nn.MaxPool2d(2), nn.ReLU()),
                 *(nn.Conv2d(8, 16, 3), nn.MaxPool2d(2), nn.ReLU()),
                 *(nn.Flatten(), nn.Linear(16 * 3 * 3, 48), nn.ReLU(), nn.Linear(48, 3)),
             )
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the scores of each value."""
-        scores: Tensor = self.layers(2 * images - 1)
+        scores: Tensor = self.layers(2 * images - 1 if self.sees_colours else _contrast(images))
         return scores
+
+
+def _contrast(images: Tensor) -> Tensor:
+    """Return the distance (n, 1, 20, 20) of pixels from the background; about 1 in the figure."""
+    border = torch.cat([images[..., 0, :], images[..., -1, :]], dim=-1).mean(dim=-1)
+    distance = (images - border[..., None, None]).norm(dim=1, keepdim=True)
+    return 2 * distance / distance.amax(dim=(2, 3), keepdim=True) - 1
 
 
 def _figure_parts(_images: Callable[[], Images], quick: bool) -> dict[str, ConceptSamples]:
@@ -216,8 +231,9 @@ def concept_tasks() -> dict[str, ConceptTask]:
             figure_inputs,
             lambda values: {"pattern": figures.pattern_of(values["shape"], values["colour"])},
             _figure_parts,
-            lambda concept, seed: FigureCNN(2 * seed + (concept == "colour")),
+            lambda concept, seed: FigureCNN(concept, 2 * seed + (concept == "colour")),
             batch=8,
+            last_epochs=2,
         ),
     )
     return {task.name: task for task in tasks}

@@ -41,8 +41,8 @@ from reproduction.store import is_finite, plain_json, refusing
 FORMAT: Final = "pinesy.fewest-labels/1"
 #: Labelled images of a run, of all named values together.
 LABELS: Final = 10
-#: Epochs of a start, from answers and labels, and of the last training, from soft labels.
-EPOCHS, LAST_EPOCHS = 4, 8
+#: Epochs of a start, from answers and labels.
+EPOCHS: Final = 4
 #: At most so many starts, and the share of validation answers and labels that ends the search.
 STARTS, ENOUGH = 4, 0.85
 #: Labelled images are seen again and again: in so many samples for each one with an answer; and
@@ -226,7 +226,6 @@ def labelled_record(
     labels: int = LABELS,
     quick: bool = False,
     epochs: int = EPOCHS,
-    last_epochs: int = LAST_EPOCHS,
     starts: int = STARTS,
     threads: int = 1,
     say: Callable[[str], Any] = print,
@@ -248,7 +247,7 @@ def labelled_record(
 
     layer = RuleLayer(task.rules, semantics="probabilistic")
     start = replace(START, batch=task.batch).with_epochs(epochs)
-    finish = FINISH.with_epochs(last_epochs)
+    finish = FINISH.with_epochs(min(task.last_epochs, 2 * epochs))
     with using_threads(threads):
         learned = learn_from_answers(
             make,

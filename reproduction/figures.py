@@ -28,6 +28,8 @@ PATTERNS: Final = {
     (True, False): "shapes",
     (True, True): "both",
 }
+#: The largest angle of a figure (radians), and the standard deviation of the noise.
+ANGLE, NOISE = 0.2, 0.04
 RGB: Final = np.array([[0.85, 0.15, 0.15], [0.9, 0.85, 0.15], [0.15, 0.25, 0.85]])
 
 Indices = npt.NDArray[np.int64]
@@ -106,8 +108,8 @@ def _values(n: int, rng: np.random.Generator) -> Indices:
 def draw_figures(shapes: Indices, colours: Indices, rng: np.random.Generator) -> FloatArray:
     """Return figures (n, 3, 20, 20) of float32, about 0 to 1, for shapes and colours (n,)."""
     n, middle = len(shapes), (FIGURE_SIDE - 1) / 2
-    centre, radius = rng.uniform(-1.5, 1.5, (2, n, 1, 1)), rng.uniform(4.5, 6.5, (n, 1, 1))
-    angle = rng.uniform(0, 2 * np.pi, (n, 1, 1))
+    centre, radius = rng.uniform(-1.5, 1.5, (2, n, 1, 1)), rng.uniform(5.0, 6.5, (n, 1, 1))
+    angle = rng.uniform(-ANGLE, ANGLE, (n, 1, 1))
     rows, columns = np.indices((FIGURE_SIDE, FIGURE_SIDE)) - middle
     y, x = rows - centre[0], columns - centre[1]
     u, v = np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
@@ -125,5 +127,5 @@ def draw_figures(shapes: Indices, colours: Indices, rng: np.random.Generator) ->
     shade = RGB[colours] * rng.uniform(0.75, 1.1, (n, 1)) + rng.normal(0.0, 0.05, (n, 3))
     background = rng.uniform(0.5, 1.0, (n, 1, 1, 1))
     images = share * shade[:, :, None, None] + (1 - share) * background
-    noise = rng.normal(0.0, 0.08, images.shape)
+    noise = rng.normal(0.0, NOISE, images.shape)
     return np.asarray((images + noise).astype(np.float32))
