@@ -195,8 +195,9 @@ class FigureCNN(nn.Module):
 def _contrast(images: Tensor) -> Tensor:
     """Return the distance (n, 1, 20, 20) of pixels from the background; about 1 in the figure."""
     border = torch.cat([images[..., 0, :], images[..., -1, :]], dim=-1).mean(dim=-1)
-    distance = (images - border[..., None, None]).norm(dim=1, keepdim=True)
-    return 2 * distance / distance.amax(dim=(2, 3), keepdim=True) - 1
+    distance: Tensor = (images - border[..., None, None]).norm(dim=1, keepdim=True)
+    contrast: Tensor = 2 * distance / distance.amax(dim=(2, 3), keepdim=True) - 1
+    return contrast
 
 
 def _figure_parts(_images: Callable[[], Images], quick: bool) -> dict[str, ConceptSamples]:

@@ -19,7 +19,7 @@ from torch import Tensor
 from pinesy import Attribute, check_concepts
 from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
-from pinesy.exceptions import DomainError
+from pinesy.exceptions import DataError, DomainError
 from pinesy.nets import (
     FINISH,
     START,
@@ -88,7 +88,13 @@ def labelled_images(
         for position, concept in enumerate(task.inputs):
             turn = (number + position * (number // most)) % len(named[concept])
             fits &= true[concept] == task.domains[concept].index(named[concept][turn])
-        chosen.append(int(rng.choice(np.setdiff1d(np.flatnonzero(fits), chosen))))
+        remaining = np.setdiff1d(np.flatnonzero(fits), chosen)
+        if not len(remaining):
+            raise DataError(
+                f"there are too few images with the values that need a label for {count} of them; "
+                "give fewer labels, or more samples"
+            )
+        chosen.append(int(rng.choice(remaining)))
     labels = {concept: values[chosen][:, None] for concept, values in true.items()}
     return ConceptSamples(images[chosen][:, None], labels)
 
