@@ -39,7 +39,7 @@ SHELLS = ("bash", "sh", "shell", "console")
 #: Commands that a document may show and that the tests do not run: they install or build.
 NOT_RUN = ("pip", "python -m pip", "python3 -m pip", "git", "make", "cd", "uv", "export", "source")
 #: Experiments, which take minutes or hours; reports of their records are run.
-EXPERIMENTS = ("addition", "sudoku", "rsbench", "guarantees", "fillings", "paths")
+EXPERIMENTS = ("addition", "sudoku", "rsbench", "shortcuts", "guarantees", "fillings", "paths")
 TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
 RUN = ("pinesy ", "python -m reproduction report ")
 SECONDS = 60
