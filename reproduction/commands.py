@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TextIO
 
@@ -278,7 +279,7 @@ def _settings(problem: str, settings: list[Setting], supervision: Supervision) -
 
 def _runs(runs: int | None, run: int | None, quick: bool) -> range:
     if run is None:
-        return range(runs or (QUICK_RUNS if quick else RUNS))
+        return range((QUICK_RUNS if quick else RUNS) if runs is None else runs)
     if runs is not None:
         raise typer.BadParameter("give either --runs or --run", param_hint="--run")
     return range(run, run + 1)
@@ -332,6 +333,54 @@ def rsbench(
         pairs_known=pairs_known,
     )
     typer.echo(rsbench_table(sum_task, records))
+
+
+SHORTCUTS_HELP = """Reasoning shortcuts against the fewest labels: answers, and 10 labelled images.
+
+The answers of four tasks leave several readings of their concepts; the labels
+of a few values leave only the true one. Some images of these values are
+labelled, and networks learn from answers and labels. Tasks are rsbench's sums
+(half, evenodd), two equations of four digits (mnmath), and three images of
+three coloured figures (kandinsky). Stop it and start it again as you like, or
+print the table of the records with --runs 0; --quick is small, no download.
+
+[bold]Examples[/bold]
+  python -m reproduction shortcuts --quick
+  python -m reproduction shortcuts --task evenodd --labels 10 --runs 10
+"""
+ConceptTaskName = Literal["half", "evenodd", "mnmath", "kandinsky"]
+
+
+def fewest_labels(
+    task: Annotated[ConceptTaskName, typer.Option(help="Which task.")] = "half",
+    labels: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Labelled images of a run; 0 for none.")
+    ] = 10,
+    runs: Annotated[int | None, typer.Option(min=0, metavar="N", help=RUNS_HELP)] = None,
+    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    results: Results = Path("results"),
+    work: Work = None,
+    threads: Annotated[int, typer.Option(min=1, help="Of PyTorch.")] = 1,
+) -> None:
+    """Do the runs that are not done yet, and print the table of all tasks that have records."""
+    with _needed():
+        from pinesy.problems import cache_directory
+        from reproduction.concept_tasks import concept_tasks
+        from reproduction.fewest_labels import do_labelled_runs, labels_table, read_all_runs
+    scale = _scale(quick, None)
+    do_labelled_runs(
+        concept_tasks()[task],
+        _runs(runs, run, quick),
+        scale.place(results),
+        scale.place(work or cache_directory() / "experiments"),
+        cache(scale.images),
+        labels=labels,
+        quick=quick,
+        threads=threads,
+        say=typer.echo,
+    )
+    typer.echo(labels_table(read_all_runs(scale.place(results))))
 
 
 def guarantees(
@@ -689,6 +738,7 @@ app = typer.Typer(help=HELP, **SETTINGS)
 for _problem, _title in (("addition", "Addition-k"), ("sudoku", "visual Sudoku")):
     app.command(_problem, cls=Several, help=REPRODUCE_HELP.format(title=_title))(reproduce)
 app.command(help=RSBENCH_HELP)(rsbench)
+app.command("shortcuts", help=SHORTCUTS_HELP)(fewest_labels)
 app.command(help=FILLINGS_HELP)(fillings)
 app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
 app.command(help=GRAPHS_HELP)(graphs)

@@ -116,11 +116,11 @@ def sum_parts(
         digits = np.repeat(np.array(pairs), count, axis=0)
         pool = np.arange(images.n_train) if name in ("train", "valid") else images.test
         rng = np.random.default_rng([task.n_digits, number])
-        parts[name] = PairsPart(_drawn(images.labels, pool, digits, rng), digits)
+        parts[name] = PairsPart(drawn_images(images.labels, pool, digits, rng), digits)
     return parts
 
 
-def _drawn(
+def drawn_images(
     labels: npt.NDArray[np.uint8], pool: Indices, digits: Indices, rng: np.random.Generator
 ) -> Indices:
     """Return an image of the pool for each digit."""

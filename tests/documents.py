@@ -44,6 +44,7 @@ EXPERIMENTS = (
     "addition",
     "sudoku",
     "rsbench",
+    "shortcuts",
     "guarantees",
     "fillings",
     "paths",
