@@ -46,8 +46,9 @@ EPOCHS: Final = 4
 #: At most so many starts, and the share of validation answers and labels that ends the search.
 STARTS, ENOUGH = 4, 0.85
 #: Labelled images are seen again and again: in so many samples for each one with an answer; and
-#: in validation so many of them for each answer.
-LABEL_SHARE, VALID_SHARE = 0.15, 0.1
+#: in validation so many of them for each answer, so that a start that contradicts its labels is
+#: refused however many answers it gives.
+LABEL_SHARE, VALID_SHARE = 0.15, 1.0
 #: Mean predictions below it count as this.
 LEAST: Final = 1e-9
 #: The starts of a run have seeds of their own.
@@ -281,6 +282,7 @@ def labelled_record(
         "scores": {str(seed): score for seed, score in learned.start.scores.items()},
         "corrected": learned.corrected,
         "score": learned.score,
+        "valid_share": VALID_SHARE,
         "seconds": learned.seconds,
         **environment(threads),
         **measures,
