@@ -82,3 +82,8 @@ def test_the_reference_page_is_fresh() -> None:
     assert page == module.PAGE.read_text(), "run python docs/command_reference.py"
     for name in COMMANDS:
         assert f"### pinesy {name}\n" in page
+
+
+@pytest.mark.parametrize(("command", "extra"), [("infer", "parquet"), ("check", "exact")])
+def test_extras_are_no_markup(pinesy: Any, command: str, extra: str) -> None:
+    assert f"pinesy[{extra}]" in pinesy(command, "--help").stdout

@@ -129,8 +129,9 @@ def test_a_stream_is_read_as_json_lines() -> None:
 JSON_ERRORS = {
     '{"left": {"3": 1.0}': "line 2: column 20: not JSON (Expecting ',' delimiter)",
     "[1, 2]": "line 2: expected one JSON object a line",
-    '{"left": {"3": NaN}}': "line 2: NaN is no degree",
-    '{"left": [1, -Infinity, 0, 0]}': "line 2: -Infinity is no degree",
+    '{"left": {"3": NaN}}': "line 2: NaN is no number",
+    '{"left": [1, 1e999, 0, 0]}': "line 2: 1e999 is beyond all numbers",
+    '{"left": [1, -Infinity, 0, 0]}': "line 2: -Infinity is no number",
     '{"left": {"7": 1}}': "line 2: attribute 'left' has no value '7'; known: 0, 1, 2, 3",
     '{"left": 7}': "line 2: attribute 'left' has no value 7; known: 0, 1, 2, 3",
     '{"left": {"3": 1': "line 2: column 17: not JSON",
@@ -146,7 +147,7 @@ JSON_ERRORS = {
     '{"left": {"3": 0.5}}': "line 2: attribute 'left': the distribution is not normalised",
     '{"left": {"3": 1, "0": 1.5}}': "line 2: attribute 'left': the possibility of 0 is 1.5",
     '{"left": {"3": 1, "0": -1}}': "line 2: attribute 'left': the possibility of 0 is -1.0",
-    '{"left": {"3": 1, "0": 1e999}}': "line 2: attribute 'left': the possibility of 0 is inf",
+    '{"left": {"3": 1, "0": 1e999}}': "line 2: 1e999 is beyond all numbers",
     '{"left": {"3": 1, "0": 1'
     + "0" * 400
     + "}}": "line 2: attribute 'left': a degree is far above",

@@ -63,6 +63,19 @@ def test_decisions_are_logged_and_explanations_are_not(
     )  # fmt: skip
 
 
+def test_a_log_that_is_moved_or_deleted_begins_anew(
+    start: Start, model: ServedModel, tmp_path: Path
+) -> None:
+    log = DecisionLog(tmp_path / "log.jsonl")
+    for remove in (log.path.unlink, lambda: log.path.rename(tmp_path / "moved.jsonl")):
+        assert ask(start, model, log).status_code == 200
+        remove()
+        assert ask(start, model, log).status_code == 200
+        assert [line["kind"] for line in records(log.path)][-1] == "decision"
+        assert records(log.path)[0]["kind"] == "model"
+    assert len(records(tmp_path / "moved.jsonl")) > 1
+
+
 def test_inputs_are_hashed_or_omitted(start: Start, model: ServedModel, tmp_path: Path) -> None:
     text = canonical_json(SAMPLE).encode()
     assert canonical_json(dict(reversed(SAMPLE.items()))).encode() == text

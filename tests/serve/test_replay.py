@@ -208,8 +208,8 @@ def test_models_with_other_inputs_are_named(logged: Logged, tmp_path: Path) -> N
     assert refused.exit_code == 3
     assert "the new model needs past" in refused.stderr
     allowed = command(log, "--model", new, "--allow-missing")
-    assert "the log has no inputs past; they are taken as unknown" in allowed.stderr
-    assert "the new model has no inputs history; they are ignored" in allowed.stderr
+    assert "not in the log, and taken as unknown: past" in allowed.stderr
+    assert "not an input of the new model, and ignored: history" in allowed.stderr
     assert "1 of 1 decision would differ (1e+02 %)" not in allowed.stdout
     assert "1 of 1 decision would differ (100 %): 1 reject -> no rule" in allowed.stdout
     new.write_text(LOAN.replace("decision", "verdict"))

@@ -175,6 +175,7 @@ BAD_BODIES: list[tuple[bytes, int, str]] = [
     (b'{"samples": [1]}', 400, "sample 1 is no object"),
     (b'{"samples": [{}], "more": 1}', 400, "samples alone"),
     (b'{"samples": [{"age": NaN}]}', 400, "NaN"),
+    (b'{"samples": [{"age": 1e999}]}', 400, "1e999"),
     (b'{"samples": [{"age": Infinity}]}', 400, "Infinity"),
     (b'{"samples": [{"age": 1, "age": 2}]}', 400, "'age' stands twice"),
     (b'{"samples": [{"age": ' + b"9" * 5000 + b"}]}", 400, "digits"),
@@ -198,7 +199,6 @@ BAD_SAMPLES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"age": True}, ("sample 2", "age")),
     ({"history": {"good": 0.5}}, ("sample 2", "history")),
     ({"history": {"good": "all"}}, ("sample 2", "history", "not a number")),
-    ({"history": {"good": 1e999}}, ("sample 2", "history")),
     ({"history": [1, 0]}, ("sample 2", "history", "3 values")),
     ({"history": [[1, 0, 0]]}, ("sample 2", "history")),
     ({"history": [[[]]]}, ("sample 2", "history")),
@@ -213,7 +213,7 @@ BAD_SAMPLES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 def test_samples_that_cannot_be_used(
     client: TestClient, path: str, change: dict[str, Any], texts: tuple[str, ...]
 ) -> None:
-    body = json.dumps({"samples": [SAMPLE, SAMPLE | change]}).replace("Infinity", "1e999")
+    body = json.dumps({"samples": [SAMPLE, SAMPLE | change]})
     refused(client.post(path, content=body), 422, *texts)
 
 

@@ -36,7 +36,7 @@ def check(
     *,
     file_options: options.DataOptions,
 ) -> None:
-    """Say what to look at first in a file of rules, with a case for each finding.
+    r"""Say what to look at first in a file of rules, with a case for each finding.
 
     Rules that can contradict each other, inputs for which no rule decides, rules
     that never decide, then other likely mistakes, then notes. The rules are
@@ -52,7 +52,7 @@ def check(
       right            if the file has targets (as for pinesy learn)
     and names the rules that contradict each other, with a line where they do.
     Where inferred degrees may be upper bounds, it counts how often they exceed the
-    exact ones, in the first 1,000 samples (pip install 'pinesy[exact]').
+    exact ones, in the first 1,000 samples (pip install 'pinesy\[exact]').
 
     [bold]Examples[/bold]
       pinesy check examples/weather.rules

@@ -223,10 +223,11 @@ def sql(
     """Write rules as a query of SQL that infers every row of a table.
 
     The table has a column for each input: numbers, or categories; NULL is unknown.
-    The result has the columns of pinesy infer, with its bits: best value, outcome,
+    The result has columns of pinesy infer, with its bits: best value, outcome,
     certainty, contradiction and degrees. The outcome is "refused", and the rest
-    NULL, where pinesy infer would stop at an error. Induced rules are written as
-    their score card, with the classes of predict.
+    NULL, where infer in Python raises an error, as for a category that the rules do
+    not have. Induced rules are written as their score card, with the classes of
+    predict.
 
     [bold]Examples[/bold]
       pinesy export sql examples/loan.rules --dialect duckdb --table loans --keep id

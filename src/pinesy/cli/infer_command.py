@@ -69,7 +69,7 @@ Exact = Annotated[
     typer.Option(
         "--exact",
         help="Exact degrees where rules interact along several paths (by a solver: "
-        "pip install 'pinesy[exact]').",
+        "pip install 'pinesy\\[exact]').",
     ),
 ]
 DataFiles = Annotated[
@@ -99,7 +99,7 @@ Scheduler = Annotated[
     typer.Option(
         metavar="ADDRESS",
         help="Infer each file on a Dask cluster, whose workers see the same files "
-        "(pip install 'pinesy[dask]').",
+        "(pip install 'pinesy\\[dask]').",
     ),
 ]
 MaxConflicts = Annotated[
@@ -132,7 +132,7 @@ def infer(
     *,
     file_options: options.DataOptions,
 ) -> None:
-    """Infer the outputs of rules for every sample of a data file.
+    r"""Infer the outputs of rules for every sample of a data file.
 
     [bold]Data[/bold]
     JSON Lines, one sample per line; for each input the degrees of its values
@@ -185,7 +185,7 @@ def infer(
       unknown        "possibility" has upper bounds, "lower" has lower bounds
 
     [bold]Many samples[/bold]
-    With pyarrow (pip install 'pinesy[parquet]') CSV and Parquet are read by columns.
+    With pyarrow (pip install 'pinesy\[parquet]') CSV and Parquet are read by columns.
     Memory holds a --batch, or one for each process of --jobs. The order and the
     bytes of results are the same.
     Of a directory or a pattern (in quotes), each file's results go to a file of the

@@ -138,13 +138,6 @@ def serve(
     from pinesy.serve.model_file_watch import ModelFileWatch
     from pinesy.serve.service import Limits, Service, application
 
-    decision_log = None
-    if log is not None:
-        decision_log = DecisionLog(log, log_inputs, key, log_bytes, log_files)
-    watch = ModelFileWatch(model, load, reload_seconds) if reload_seconds else None
-    limits = Limits(max_bytes, max_samples, max_requests, timeout)
-    service = Service(served, decision_log, limits, watch)
-    logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
     try:
         bound = bound_socket(host, port)
     except OSError as error:
@@ -152,10 +145,17 @@ def serve(
             f"{host}, port {port} cannot be used: {error.strerror or error}; give another --port, "
             "or 0 for any"
         ) from None
-    sys.setswitchinterval(SWITCH_SECONDS)
-    gc.collect()
-    gc.freeze()  # what is loaded stays: later collections need not look at it
     with bound:
+        decision_log = None
+        if log is not None:
+            decision_log = DecisionLog(log, log_inputs, key, log_bytes, log_files)
+        watch = ModelFileWatch(model, load, reload_seconds) if reload_seconds else None
+        limits = Limits(max_bytes, max_samples, max_requests, timeout)
+        service = Service(served, decision_log, limits, watch)
+        logging.basicConfig(stream=sys.stderr, format="%(message)s", level=logging.WARNING)
+        sys.setswitchinterval(SWITCH_SECONDS)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: later collections need not look at it
         server = Announcing(
             uvicorn.Config(
                 application(service, token, any_host=not is_local),

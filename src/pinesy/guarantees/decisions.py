@@ -193,6 +193,8 @@ class SelectiveDecisions(Mapping[str, Any]):
         limit = "no case is decided"
         if threshold is not None:
             limit = f"cases are decided from {number_text(threshold)}"
+            if certainty >= threshold:
+                limit = "no answer alone is the best"
         return f"handed over: {answers}, {certainty_text(certainty)}; {limit}"
 
     def __repr__(self) -> str:

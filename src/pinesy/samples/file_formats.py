@@ -2,6 +2,8 @@
 
 import csv
 import json
+import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
@@ -81,7 +83,7 @@ def json_rows(lines: Lines, layout: Layout) -> Iterator[list[Any]]:
 
 def _json_object(text: str) -> dict[str, Any]:
     try:
-        content = DECODER.decode(text.rstrip())
+        content = decode_json(text.rstrip())
     except json.JSONDecodeError as error:
         raise DataError(
             f"column {error.colno}: not JSON ({error.msg}); is the line cut off?"
@@ -115,10 +117,32 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise DataError(f"{constant} is no degree; degrees are numbers in [0, 1]")
+    raise DataError(f"{constant} is no number of JSON; write null for what is not known")
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise DataError(f"{text:.40} is beyond all numbers; write null for what is not known")
+    return number
+
+
+_HOOKS: dict[str, Any] = {"object_pairs_hook": _distinct, "parse_constant": _refuse_constant}
+_DECODER = json.JSONDecoder(**_HOOKS)
+#: What a number beyond the floats looks like, and the slower decoder that refuses them.
+_HUGE = re.compile(r"[eE]\+?\d{3}|\d{300}")
+_FINITE_DECODER = json.JSONDecoder(**_HOOKS, parse_float=_finite)
+
+
+def decode_json(text: str) -> Any:
+    """Return what a text of JSON has; keys that stand twice and numbers beyond floats are refused.
+
+    Examples
+    --------
+    >>> decode_json('{"a": 1e100}')
+    {'a': 1e+100}
+    """
+    return (_FINITE_DECODER if _HUGE.search(text) else _DECODER).decode(text)
 
 
 def csv_rows(lines: Lines, layout: Layout | TableLayout) -> Iterator[Sequence[Any]]:

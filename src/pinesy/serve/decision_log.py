@@ -19,7 +19,7 @@ from pinesy._common.files import as_path, rotate_files, wrap_read_errors
 from pinesy._common.reports import count_text
 from pinesy._common.validation import check_integer
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.samples.file_formats import DECODER
+from pinesy.samples.file_formats import decode_json
 from pinesy.samples.file_layout import MAX_LINE
 from pinesy.serve.served_model import ServedModel
 
@@ -151,7 +151,15 @@ class DecisionLog:
         return _line(record).encode()
 
     def _append(self, content: bytes) -> None:
-        """Write whole lines by one call; a part of them is taken back."""
+        """Write whole lines by one call; a part of them is taken back.
+
+        Where the file was moved or deleted meanwhile, a new one begins.
+        """
+        if self._is_gone():
+            self.close()
+            self._open()
+            if not self._size and self._model is not None:
+                content = self._model_line() + content
         if self._is_cut or (self._size and self._size + len(content) > self.max_bytes):
             self._rotate()
             if self._model is not None:
@@ -186,6 +194,15 @@ class DecisionLog:
             raise DataError(
                 f"{self.path}: another process writes to it; give each service a log of its own"
             ) from None
+
+    def _is_gone(self) -> bool:
+        """Return whether the file of that name is another one now, or there is none."""
+        opened = os.fstat(self._descriptor)
+        try:
+            there = os.stat(self.path)
+        except OSError:
+            return True
+        return (there.st_dev, there.st_ino) != (opened.st_dev, opened.st_ino)
 
     def _ends_in_line(self) -> bool:
         os.lseek(self._descriptor, self._size - 1, os.SEEK_SET)
@@ -281,7 +298,7 @@ class LogReader:
 def _record(raw: bytes) -> dict[str, Any]:
     """Return what a line has, or raise `DataError`."""
     try:
-        content = DECODER.decode(raw.decode().rstrip())
+        content = decode_json(raw.decode().rstrip())
     except (ValueError, RecursionError):
         raise DataError("is no JSON") from None
     if not isinstance(content, dict) or content.get("kind") not in ("model", "decision"):

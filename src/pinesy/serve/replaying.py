@@ -85,6 +85,7 @@ class _Replay:
         self._missing: dict[str, None] = {}
         self._notices: dict[str, None] = {}
         self._is_group_known = group is None
+        self._names = set[str]()
 
     def add(self, lines: Sequence[LogLine]) -> None:
         """Compare the decisions of some lines of one file."""
@@ -112,10 +113,10 @@ class _Replay:
             raise DataError(f"no sample of the log has {self.group!r}{self._group_hint}")
         if self._ignored:
             names = listed([*self._ignored])
-            report.notices.append(f"the new model has no inputs {names}; they are ignored")
+            report.notices.append(f"not an input of the new model, and ignored: {names}")
         if self._missing:
             names = listed([*self._missing])
-            report.notices.append(f"the log has no inputs {names}; they are taken as unknown")
+            report.notices.append(f"not in the log, and taken as unknown: {names}")
         report.notices += [*self._notices, *notices]
         report.differences.sort(key=lambda d: (d.file, d.line, d.output))
         report.groups = dict(sorted(report.groups.items(), key=lambda g: (-g[1].share, g[0])))
@@ -152,6 +153,7 @@ class _Replay:
         contents = []
         for line in lines:
             sample = line.record["inputs"]
+            self._names |= sample.keys()
             contents.append({name: sample[name] for name in sample if name in known})
             logged = self._inputs.get(line.record["model"], ())
             self._ignored |= dict.fromkeys(name for name in logged if name not in known)
@@ -292,8 +294,7 @@ class _Replay:
 
     @property
     def _group_hint(self) -> str:
-        names = {a.name for model in self._models.values() for a in model.rules.inputs}
-        return suggestion(self.group, names)
+        return suggestion(self.group, sorted(self._names))
 
 
 def _inferred_results(pi: Possibility) -> Iterator[Result]:

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from pinesy._common.console import WorkStopped
 from pinesy._common.web_server import RequestError, RequestThreads, as_json, read_body
 from pinesy.exceptions import DataError, PinesyError
-from pinesy.samples.file_formats import DECODER
+from pinesy.samples.file_formats import decode_json
 from pinesy.serve.decision_log import DecisionLog, time_text
 from pinesy.serve.model_file_watch import ModelFileWatch
 from pinesy.serve.openapi import openapi_document
@@ -274,7 +274,7 @@ def read_samples_of(body: bytes, max_samples: int) -> list[dict[str, Any]]:
     """Return the samples in the body of a request, ``{"samples": [{...}, ...]}``."""
     form = 'send {"samples": [{"INPUT": VALUE, ...}, ...]}'
     try:
-        content = DECODER.decode(body.decode())
+        content = decode_json(body.decode())
     except UnicodeDecodeError as error:
         raise RequestError(400, f"the body is not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
