@@ -114,6 +114,13 @@ FIGURES = [
         "a classifier that reads {read} of the digits",
     ),
     (
+        "docs/experiments.md",
+        r"\| evenodd \| (?P<readings>\d+) \| (?P<labels>\d+) \| (?P<runs>\d+) "
+        r"\| (?P<concepts>[\d.]+ ± [\d.]+) \|.*?ours, above \| sums alone \| (?P<alone>\S+ ± \S+)",
+        "leave {readings} readings of digits open: how many digits are right with {labels} labelled "
+        "images? | {concepts} % ({runs} runs) | sums alone: {alone} %",
+    ),
+    (
         "docs/speed.md",
         r"batch of 1000 \((?P<batch>[\d.]+ µs) a sample\)"
         r".*?, (?P<torch>[\d.]+) times than in PyTorch; \S+ and (?P<tuned>\S+) times than versions"
