@@ -117,8 +117,8 @@ FIGURES = [
         "docs/experiments.md",
         r"\| evenodd \| (?P<readings>\d+) \| (?P<labels>\d+) \| (?P<runs>\d+) "
         r"\| (?P<concepts>[\d.]+ ± [\d.]+) \|.*?ours, above \| sums alone \| (?P<alone>\S+ ± \S+)",
-        "leave {readings} readings of digits open: how many digits are right with {labels} labelled "
-        "images? | {concepts} % ({runs} runs) | sums alone: {alone} %",
+        "leave {readings} readings of digits open: how many digits are right with {labels} "
+        "labelled images? | {concepts} % ({runs} runs) | sums alone: {alone} %",
     ),
     (
         "docs/speed.md",
