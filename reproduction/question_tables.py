@@ -18,9 +18,12 @@ from typing import Final
 from pinesy._common.files import atomic_text, read_text
 from pinesy.exceptions import DataError
 from reproduction.experiments import PROBLEMS
+from reproduction.fresh_puzzles import fresh_puzzles_table, read_fresh_puzzles
 from reproduction.groups import RunGroup, grouped
+from reproduction.pairings import pairings_table, read_pairings
 from reproduction.published import Result, published_results
 from reproduction.records import read_records
+from reproduction.run_lines import Record
 
 #: The columns: problems and sizes.
 COLUMNS: Final = [(problem, size) for problem, sizes in PROBLEMS.items() for size in sizes]
@@ -62,7 +65,14 @@ def question_tables(directory: Path) -> dict[str, str]:
         "labels": table([*labels, ("error of the choice of test images", images)]),
         "answers": table([*answers, ("error of the choice of test images", images)]),
         "low-data": table(few),
+        "pairings": pairings_table(_lines(directory / "pairings", read_pairings)),
+        "puzzles": fresh_puzzles_table(_lines(directory / "fresh-puzzles", read_fresh_puzzles)),
     }
+
+
+def _lines(directory: Path, read: Callable[[Path], list[Record]]) -> list[Record]:
+    """Return the records of all files of a directory."""
+    return [record for path in sorted(directory.glob("*.jsonl")) for record in read(path)]
 
 
 def table(rows: Iterable[tuple[str, Cell]]) -> str:
