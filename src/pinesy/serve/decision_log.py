@@ -199,10 +199,10 @@ class DecisionLog:
         """Return whether the file of that name is another one now, or there is none."""
         opened = os.fstat(self._descriptor)
         try:
-            there = os.stat(self.path)
+            named = os.stat(self.path)
         except OSError:
             return True
-        return (there.st_dev, there.st_ino) != (opened.st_dev, opened.st_ino)
+        return (named.st_dev, named.st_ino) != (opened.st_dev, opened.st_ino)
 
     def _ends_in_line(self) -> bool:
         os.lseek(self._descriptor, self._size - 1, os.SEEK_SET)
