@@ -197,12 +197,10 @@ class DecisionLog:
 
     def _is_gone(self) -> bool:
         """Return whether the file of that name is another one now, or there is none."""
-        opened = os.fstat(self._descriptor)
         try:
-            named = os.stat(self.path)
+            return not os.path.samestat(os.stat(self.path), os.fstat(self._descriptor))
         except OSError:
             return True
-        return (named.st_dev, named.st_ino) != (opened.st_dev, opened.st_ino)
 
     def _ends_in_line(self) -> bool:
         os.lseek(self._descriptor, self._size - 1, os.SEEK_SET)
