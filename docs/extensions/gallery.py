@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 PAGE = "examples"
-_LISTED = re.compile(r"\[(\w+\.(?:py|rules|csv))\]\(")
+_LISTED = re.compile(r"\[(\w+\.(?:py|rules|csv|jsonl))\]\(")
 #: Runs the files that it is given, and writes what each prints as JSON.
 RUNNER = """
 import contextlib, io, json, runpy, sys
