@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from pinesy import Attribute, check_concepts
-from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError, DomainError
 from pinesy.nets import (
@@ -35,8 +34,8 @@ from pinesy.nets import (
 )
 from reproduction.concept_tasks import ConceptSamples, ConceptTask
 from reproduction.environment import environment
+from reproduction.run_files import do_missing_files, mean_and_error, read_file
 from reproduction.scales import Images
-from reproduction.store import is_finite, plain_json, refusing
 
 FORMAT: Final = "pinesy.fewest-labels/1"
 #: Labelled images of a run, of all named values together.
@@ -300,21 +299,13 @@ def labelled_directory(results: Path, task: ConceptTask, labels: int) -> Path:
 
 def read_all_runs(results: Path) -> list[dict[str, Any]]:
     """Return the records of all tasks and numbers of labels, run by run."""
-    records = []
-    for path in sorted(results.glob("shortcuts/*/*.json")):
-        with refusing(path, f"not a record of {FORMAT}", "move it elsewhere"):
-            records.append(_checked(plain_json(read_text(path))))
-    return records
 
+    def numbers(record: dict[str, Any]) -> list[object]:
+        measures = [record[part][measure] for part, measure in COLUMNS.values()]
+        return [*measures, record["labels"], record["remappings"]]
 
-def _checked(record: Any) -> dict[str, Any]:
-    """Return the record of a run, or raise an error if it lacks something that the table shows."""
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise ValueError("it is of another format")
-    numbers = [record[part][measure] for part, measure in COLUMNS.values()]
-    if not all(is_finite(number) for number in [*numbers, record["labels"], record["remappings"]]):
-        raise TypeError("its measures are no numbers")
-    return record
+    paths = sorted(results.glob("shortcuts/*/*.json"))
+    return [read_file(path, FORMAT, numbers, "move it elsewhere") for path in paths]
 
 
 def do_labelled_runs(
@@ -332,17 +323,14 @@ def do_labelled_runs(
 
     A run that was stopped goes on from the checkpoints of its trainings, in the directory `work`.
     """
-    directory = make_directory(labelled_directory(results, task, labels))
-    for run in runs:
-        path = directory / f"{run:02d}.json"
-        if path.exists():
-            continue
+    directory = labelled_directory(results, task, labels)
+
+    def make(run: int) -> dict[str, Any]:
         say(f"{directory.name}, run {run}")
         files = work / f"shortcuts-{directory.name}-{run}"
-        record = labelled_record(task, run, images, files, labels=labels, say=say, **how)
-        with atomic_text(path) as stream:
-            stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
-        say(f"record in {path}")
+        return labelled_record(task, run, images, files, labels=labels, say=say, **how)
+
+    do_missing_files({run: directory / f"{run:02d}.json" for run in runs}, make)
 
 
 def labels_table(records: Sequence[Mapping[str, Any]]) -> str:
@@ -354,20 +342,8 @@ def labels_table(records: Sequence[Mapping[str, Any]]) -> str:
         groups.setdefault((str(record["task"]), record["labels"]), []).append(record)
     for (task, labels), group in groups.items():
         cells = [task, str(group[0]["remappings"]), str(labels), str(len(group))]
-        cells += [_mean_text([r[part][key] for r in group]) for part, key in COLUMNS.values()]
+        cells += [
+            mean_and_error([100 * r[part][key] for r in group]) for part, key in COLUMNS.values()
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _mean_text(shares: Sequence[float]) -> str:
-    """Return the mean in % and its standard error, if there are several.
-
-    Examples
-    --------
-    >>> _mean_text([0.98, 0.96]), _mean_text([0.5])
-    ('97.0 ± 1.0', '50.0')
-    """
-    percent = 100 * np.array(shares)
-    if len(percent) < 2:
-        return f"{percent[0]:.1f}"
-    return f"{percent.mean():.1f} ± {percent.std(ddof=1) / np.sqrt(len(percent)):.1f}"

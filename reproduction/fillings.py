@@ -5,7 +5,6 @@ images of MNIST. The digits that it finds most probable are compared with the mo
 filling (`pinesy.best_world`); exact inference says how valid each board is.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
@@ -15,15 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import best_world
-from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.problems import sudoku
 from pinesy.problems.visual_sudoku import correct_grids
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
 from reproduction.experiments import Experiment
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
-from reproduction.store import plain_json, refusing
 from reproduction.tasks import Indices, task_of
 from reproduction.trained_networks import Networks
 
@@ -115,14 +113,14 @@ def do_fillings(
     results: Path, networks: Networks, images: Images, *, run: int, boards: int, seed: int
 ) -> dict[str, Any]:
     """Return the record of a run of the network; measure it if there is none yet."""
-    path = make_directory(results / "fillings") / f"{run:02d}.json"
-    if not path.exists():
+
+    def make(run: int) -> dict[str, Any]:
         experiment = Experiment("addition", 1, "normal", "antipignistic", run)
         task = task_of(experiment, images, networks.scale)
         seen = networks.see(experiment, task)
         test = np.searchsorted(seen.images, images.test)
         measures = measure(seen.probabilities[test], images.labels[images.test], boards, seed)
-        record = {
+        return {
             "format": FORMAT,
             "run": run,
             "seed": seed,
@@ -130,13 +128,11 @@ def do_fillings(
             **measures,
             **environment(1),
         }
-        with atomic_text(path) as stream:
-            stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
-    with refusing(path, f"not a record of fillings, {FORMAT}", "move it elsewhere"):
-        record = plain_json(read_text(path))
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise ValueError("it is of another format")
-    return record
+
+    path = results / "fillings" / f"{run:02d}.json"
+    do_missing_files({run: path}, make)
+    shares = "digits_right", "boards", "read_right", "filled_right"
+    return read_file(path, FORMAT, lambda record: [record[s] for s in shares], "move it elsewhere")
 
 
 def fillings_text(record: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ Settings are chosen on validation, whose filter does not know the test facts. Be
 counts: other combinations of rules, no exclusions, and exclusions without any other rule.
 """
 
-import json
 import subprocess
 import sys
 import zipfile
@@ -15,10 +14,10 @@ from time import perf_counter
 from typing import Any, Final
 
 from pinesy import Graph, MinedRules, mine
-from pinesy._common.files import atomic_text, make_directory, read_text
+from pinesy._common.files import atomic_text, make_directory
 from pinesy.exceptions import DataError
 from reproduction.environment import environment, peak_memory
-from reproduction.store import is_finite, plain_json, refusing
+from reproduction.run_files import do_missing_files, read_file
 
 FORMAT: Final = "pinesy.knowledge-graphs/1"
 DATASETS: Final = ("nations", "umls", "kinships")
@@ -117,30 +116,28 @@ def do_graphs(
     names: Iterable[str], data: Path, results: Path, chains: int, say: Callable[[str], Any]
 ) -> list[dict[str, Any]]:
     """Do the data sets that have no record yet, and return the records of all."""
-    directory = results / "knowledge-graphs"
-    for name in names:
-        path = directory / f"{name}.json"
-        if not path.is_file():
-            record = graph_record(name, find_files(data, name), chains)
-            make_directory(directory)
-            with atomic_text(path) as file:
-                file.write(json.dumps(record, indent=1) + "\n")
-            say(f"{name}: test MRR {record['test']['mrr']:.3f}")
-    return [read_graph_record(directory / f"{name}.json") for name in names]
+    paths = {name: results / "knowledge-graphs" / f"{name}.json" for name in names}
+
+    def make(name: str) -> dict[str, Any]:
+        record = graph_record(name, find_files(data, name), chains)
+        say(f"{name}: test MRR {record['test']['mrr']:.3f}")
+        return record
+
+    do_missing_files(paths, make)
+    return [read_graph_record(path) for path in paths.values()]
 
 
 def read_graph_record(path: Path) -> dict[str, Any]:
     """Return a record, or raise `DataError`."""
-    with refusing(path, f"not a record of {FORMAT}", "delete it"):
-        record = plain_json(read_text(path))
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise ValueError("it is of another format")
+
+    def numbers(record: dict[str, Any]) -> list[object]:
+        if record["data"] not in DATASETS:
+            raise ValueError(f"its data are {record['data']!r:.60}")
         rows = [record["test"], *record["ablation"].values()]
-        numbers = [row[key] for row in rows for key in ("mrr", "hits@1", "hits@10")]
-        numbers += [record["validation_mrr"], *record["seconds"].values()]
-        if record["data"] not in DATASETS or not all(is_finite(number) for number in numbers):
-            raise TypeError("its figures are no numbers")
-    return dict(record)
+        measures = [row[key] for row in rows for key in ("mrr", "hits@1", "hits@10")]
+        return [*measures, record["validation_mrr"], *record["seconds"].values()]
+
+    return read_file(path, FORMAT, numbers, "delete it")
 
 
 def graph_table(records: Iterable[dict[str, Any]]) -> str:

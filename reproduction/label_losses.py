@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean, stdev
 from time import process_time
 from typing import Any, Final
 
@@ -21,7 +20,6 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from pinesy import backpropagate
-from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.nets import (
     START,
@@ -39,8 +37,8 @@ from pinesy.nets import (
 from pinesy.problems import addition, addition_labels
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
+from reproduction.run_files import do_missing_files, mean_and_error, read_file
 from reproduction.scales import Images
-from reproduction.store import is_finite, plain_json, refusing
 
 Indices = npt.NDArray[np.int64]
 AnyLoss = Callable[..., Tensor]
@@ -280,31 +278,24 @@ def do_label_runs(
     epochs: int | None = None,
 ) -> list[dict[str, Any]]:
     """Do the runs that have no record yet, run by run; return the records of all that there are."""
-    directory = make_directory(results / "possibilistic-labels")
-    names = list(tasks)
-    for run in runs:
-        for task in names:
-            path = directory / f"{task}-{run:02d}.json"
-            if not path.is_file():
-                record = label_record(task, run, images, sizes, epochs=epochs, say=say)
-                with atomic_text(path) as stream:
-                    stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
+    directory, names = results / "possibilistic-labels", list(tasks)
+    do_missing_files(
+        {(task, run): directory / f"{task}-{run:02d}.json" for run in runs for task in names},
+        lambda key: label_record(key[0], key[1], images, sizes, epochs=epochs, say=say),
+    )
     paths = [path for task in names for path in sorted(directory.glob(f"{task}-*.json"))]
     return [read_label_record(path) for path in paths]
 
 
 def read_label_record(path: Path) -> dict[str, Any]:
     """Return a record, or raise `DataError`."""
-    with refusing(path, f"not a record of {FORMAT}", "delete it"):
-        record = plain_json(read_text(path))
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise ValueError("it is of another format")
+
+    def numbers(record: dict[str, Any]) -> list[object]:
         task = record["task"]
         keys = MEASURES[task.partition("-")[0]]
-        figures = [record["losses"][name][key] for name in losses_of(task) for key in keys]
-        if not all(is_finite(figure) for figure in figures):
-            raise TypeError("its figures are no numbers")
-    return dict(record)
+        return [record["losses"][name][key] for name in losses_of(task) for key in keys]
+
+    return read_file(path, FORMAT, numbers, "delete it")
 
 
 def label_table(records: Sequence[Mapping[str, Any]]) -> str:
@@ -324,7 +315,7 @@ def label_table(records: Sequence[Mapping[str, Any]]) -> str:
         for name, label in losses_of(tasks[0]).items():
             title = label if isinstance(label, str) else label[0]
             cells = [
-                _spread([r["losses"][name][key] for r in group], 1 if key == "surprise" else 100)
+                _cell(key, [r["losses"][name][key] for r in group])
                 for group in groups.values()
                 for key in measures
             ]
@@ -333,10 +324,8 @@ def label_table(records: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts)
 
 
-def _spread(figures: Sequence[float], factor: int) -> str:
-    """Return the mean and, of several runs, its standard error."""
-    scaled, digits = [factor * figure for figure in figures], 2 if factor == 100 else 3
-    mean = f"{fmean(scaled):.{digits}f}"
-    if len(scaled) == 1:
-        return mean
-    return f"{mean} ± {stdev(scaled) / len(scaled) ** 0.5:.{digits}f}"
+def _cell(measure: str, figures: Sequence[float]) -> str:
+    """Return the mean and its standard error: of the surprise as it is, of shares in %."""
+    if measure == "surprise":
+        return mean_and_error(figures, 3)
+    return mean_and_error([100 * share for share in figures], 2)

@@ -6,26 +6,23 @@ et al. 2025) trains with. That is more supervision: an image is then in many sum
 tell the digits of single images.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from time import process_time
 from typing import Any, Final
 
 import numpy as np
 import torch
 
-from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.nets import predict_proba, sum_loss, sum_probabilities, using_threads
 from reproduction.environment import environment, peak_memory
+from reproduction.run_files import do_missing_files, mean_and_error, read_file
 from reproduction.scales import Images
-from reproduction.store import is_finite, plain_json, refusing
 from reproduction.sum_learning import Indices, Settings, Sums, learn_digits
 
 FORMAT: Final = "pinesy.long-sums/1"
@@ -135,30 +132,28 @@ def do_sums(
     n_test: int = TEST_SUMS,
 ) -> list[dict[str, Any]]:
     """Do the runs that have no record yet, and return the records of all."""
-    directory = make_directory(results / "long-sums")
+    directory = results / "long-sums"
     protocol = f"repaired-{repaired}" if repaired else "once"
     paths = {(n, run): directory / f"{n}-{protocol}-{run}.json" for run in runs for n in lengths}
-    for (n, run), path in paths.items():
-        if not path.is_file():
-            say(f"sums of {n}, {protocol}, run {run}")
-            record = sum_record(n, repaired, run, images, settings, n_test=n_test, say=say)
-            with atomic_text(path) as file:
-                file.write(json.dumps(record, indent=1) + "\n")
+
+    def make(key: tuple[int, int]) -> dict[str, Any]:
+        n, run = key
+        say(f"sums of {n}, {protocol}, run {run}")
+        return sum_record(n, repaired, run, images, settings, n_test=n_test, say=say)
+
+    do_missing_files(paths, make)
     return [read_sum_record(path) for path in paths.values()]
 
 
 def read_sum_record(path: Path) -> dict[str, Any]:
     """Return a record, or raise `DataError`."""
-    with refusing(path, f"not a record of {FORMAT}", "delete it"):
-        record = plain_json(read_text(path))
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise ValueError("it is of another format")
-        numbers = [*MEASURES, "n", "run", "training_sums", "test_sums"]
-        if not all(is_finite(record[name]) for name in numbers):
-            raise TypeError("its figures are no numbers")
-        if not is_finite(record["seconds"]["training"]):
-            raise TypeError("its time is no number")
-    return dict(record)
+    names = [*MEASURES, "n", "run", "training_sums", "test_sums"]
+    return read_file(
+        path,
+        FORMAT,
+        lambda record: [*(record[name] for name in names), record["seconds"]["training"]],
+        "delete it",
+    )
 
 
 def sum_table(records: Sequence[Mapping[str, Any]]) -> str:
@@ -172,7 +167,7 @@ def sum_table(records: Sequence[Mapping[str, Any]]) -> str:
     for record in records:
         groups.setdefault((record["n"], record["repaired"] or 0), []).append(record)
     for (n, repaired), group in sorted(groups.items()):
-        cells = [_share([100 * r[m] for r in group]) for m in MEASURES]
+        cells = [mean_and_error([100 * r[m] for r in group], 2) for m in MEASURES]
         seconds = fmean(r["seconds"]["training"] for r in group)
         published = PUBLISHED.get(n, (None, None)) if repaired == REPAIRED else (None, None)
         lines.append(
@@ -181,12 +176,6 @@ def sum_table(records: Sequence[Mapping[str, Any]]) -> str:
             f"| {' | '.join('' if p is None else f'{p:g}' for p in published)} |"
         )
     return "\n".join(lines)
-
-
-def _share(shares: list[float]) -> str:
-    """Return a mean in % and, of several runs, its standard error."""
-    error = stdev(shares) / sqrt(len(shares)) if len(shares) > 1 else None
-    return f"{fmean(shares):.2f}" + ("" if error is None else f" ± {error:.2f}")
 
 
 def cost_table(lengths: Sequence[int]) -> str:

@@ -21,7 +21,6 @@ from pinesy import (
     check_concepts,
     shortcuts,
 )
-from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.nets import (
     START,
@@ -38,8 +37,8 @@ from pinesy.nets import (
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
 from reproduction.result_tables import escaped
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
-from reproduction.store import is_finite, plain_json, refusing
 from reproduction.sum_splits import PairsPart, SumTask, sum_parts
 
 FORMAT: Final = "pinesy.rsbench/1"
@@ -225,23 +224,15 @@ def place_of(results: Path, task: SumTask, pairs_known: bool) -> Path:
 
 def read_runs(directory: Path) -> list[dict[str, Any]]:
     """Return the records in a directory, run by run."""
-    records = []
-    for path in sorted(directory.glob("*.json")):
-        with refusing(path, f"not a record of rsbench, {FORMAT}", "move it elsewhere"):
-            records.append(_checked(plain_json(read_text(path))))
-    return records
 
+    def numbers(record: dict[str, Any]) -> list[object]:
+        if not isinstance(record["looks_like"], str):
+            raise TypeError("what it looks like is no text")
+        parts = [record[way][part] for way in WAYS for part in ("test", "ood")]
+        return [*(part[key] for part in parts for key in MEASURES), record["fits"]]
 
-def _checked(record: Any) -> dict[str, Any]:
-    """Return the record of a run, or raise an error if it lacks something that the table tells."""
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise ValueError("it is of another format")
-    numbers = [record[w][part][key] for w in WAYS for part in ("test", "ood") for key in MEASURES]
-    if not all(is_finite(number) for number in [*numbers, record["fits"]]):
-        raise TypeError("its measures are no numbers")
-    if not isinstance(record["looks_like"], str):
-        raise TypeError("what it looks like is no text")
-    return record
+    paths = sorted(directory.glob("*.json"))
+    return [read_file(path, FORMAT, numbers, "move it elsewhere") for path in paths]
 
 
 def do_runs(
@@ -260,25 +251,16 @@ def do_runs(
 
     A run that was stopped goes on from the checkpoints of its trainings, in the directory `work`.
     """
-    directory = make_directory(place_of(results, task, pairs_known))
-    for run in runs:
-        path = directory / f"{run:02d}.json"
-        if path.exists():
-            continue
+    directory = place_of(results, task, pairs_known)
+
+    def make(run: int) -> dict[str, Any]:
         say(f"{directory.name}, run {run}")
-        record = run_record(
-            task,
-            run,
-            images,
-            samples,
-            work / f"rsbench-{directory.name}-{run}",
-            pairs_known=pairs_known,
-            say=say,
-            **how,
+        files = work / f"rsbench-{directory.name}-{run}"
+        return run_record(
+            task, run, images, samples, files, pairs_known=pairs_known, say=say, **how
         )
-        with atomic_text(path) as stream:
-            stream.write(json.dumps(record, indent=1, allow_nan=False) + "\n")
-        say(f"record in {path}")
+
+    do_missing_files({run: directory / f"{run:02d}.json" for run in runs}, make)
     return read_runs(directory)
 
 

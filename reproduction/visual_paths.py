@@ -7,7 +7,6 @@ for two images; over boards of other images the same rules infer ``before(X, Y)`
 X to Y ascends at every step.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
@@ -18,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pinesy import Graph
-from pinesy._common.files import atomic_text, make_directory, read_text
 from pinesy._common.validation import FloatArray
 from pinesy.nets import (
     AnsweredInputs,
@@ -34,8 +32,8 @@ from pinesy.nets import (
 )
 from pinesy.relations import GroundCascade, RelationalRules, Table
 from reproduction.environment import environment
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
-from reproduction.store import is_finite, plain_json, refusing
 
 Indices = npt.NDArray[np.int64]
 
@@ -208,25 +206,21 @@ def do_paths(
     **settings: Any,
 ) -> list[dict[str, Any]]:
     """Do the runs that have no record yet, and return the records of all."""
-    directory = make_directory(results / "visual-paths")
+    directory = results / "visual-paths"
     paths = {(a, run): directory / f"{a}-{run}.json" for a in answers for run in runs}
-    for (answer, run), path in paths.items():
-        if not path.is_file():
-            record = path_record(answer, run, images, say=say, **settings)
-            with atomic_text(path) as file:
-                file.write(json.dumps(record, indent=1) + "\n")
+    do_missing_files(paths, lambda key: path_record(key[0], key[1], images, say=say, **settings))
     return [read_path_record(path) for path in paths.values()]
 
 
 def read_path_record(path: Path) -> dict[str, Any]:
     """Return a record, or raise `DataError`."""
-    with refusing(path, f"not a record of {FORMAT}", "delete it"):
-        record = plain_json(read_text(path))
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise ValueError("it is of another format")
-        if record["answer"] not in ANSWERS or not all(is_finite(record[m]) for m in MEASURES):
-            raise TypeError("its figures are no numbers")
-    return dict(record)
+
+    def numbers(record: dict[str, Any]) -> list[object]:
+        if record["answer"] not in ANSWERS:
+            raise ValueError(f"its answers are {record['answer']!r:.60}")
+        return [record[measure] for measure in MEASURES]
+
+    return read_file(path, FORMAT, numbers, "delete it")
 
 
 def path_table(records: Sequence[Mapping[str, Any]]) -> str:

@@ -68,7 +68,7 @@ def test_the_command_writes_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.write_text("{}")
     again = CliRunner().invoke(commands.app, arguments)
     assert again.exit_code != 0
-    assert "not a record of fillings" in " ".join(again.output.split())
+    assert "not a record of pinesy.fillings" in " ".join(again.output.split())
 
 
 def measured(boards: int) -> dict[str, object]:

@@ -20,7 +20,7 @@ LINES = {
     "train": [f"p{i}\tparent\tp{i + 1}" for i in range(12)]
     + [f"p{i}\tgrandparent\tp{i + 2}" for i in range(8)],
     "valid": ["p8\tgrandparent\tp10"],
-    "test": ["p9\tgrandparent\tp11"],
+    "test": ["p9\tgrandparent\tp11", "p10\tgrandparent\tp12"],
 }
 
 
@@ -36,11 +36,11 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_a_data_set_is_done_once(data: Path, tmp_path: Path) -> None:
-    assert find_files(data, "umls")["test"].read_text() == LINES["test"][0]
+    assert find_files(data, "umls")["test"].read_text() == "\n".join(LINES["test"])
     messages: list[str] = []
     records = do_graphs(["umls"], data, tmp_path, 2, messages.append)
     assert records[0]["test"]["mrr"] == 1.0
-    assert records[0]["facts"] == {"train": 20, "valid": 1, "test": 1}
+    assert records[0]["facts"] == {"train": 20, "valid": 1, "test": 2}
     assert do_graphs(["umls"], data, tmp_path, 2, messages.append) == records
     assert messages == ["umls: test MRR 1.000"]
     assert "| umls | mined rules | **1.000**" in graph_table(records)

@@ -94,7 +94,7 @@ def test_runs_are_done_once(tmp_path: Path, pairs_known: bool, count: int) -> No
     assert (record["samples"], record["remappings"]) == (sizes, count)
     assert all(set(MEASURES) < set(record[way][part]) for way in WAYS for part in ("test", "ood"))
     (place / "00.json").write_text(json.dumps({"format": "another"}))
-    with raises_saying(DataError, "00.json", "not a record of rsbench"):
+    with raises_saying(DataError, "00.json", "not a record of pinesy.rsbench"):
         read_runs(place)
 
 
