@@ -97,7 +97,7 @@ html      one page with plots that needs nothing else (.html)
   python -m reproduction report -o results.html
 """
 #: Options that take several values, also after one mention.
-SEVERAL = ("--k", "--n", "--size", "--setting", "--task")
+SEVERAL = ("--k", "--length", "--n", "--size", "--setting", "--task")
 RUNS, QUICK_RUNS = 10, 2
 #: Columns of a table that no terminal shows.
 WIDTH = 200
@@ -184,24 +184,29 @@ TRAININGS_HELP = (
     f"By default {PAPER.trainings}, with --quick {QUICK.trainings}."
 )
 EPOCHS_HELP = "A trial with other numbers of epochs; its records are marked, and kept apart."
+Runs = Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)]
+FirstRuns = Annotated[int, typer.Option(min=1, metavar="N", help="Runs 0 to N-1.")]
+Run = Annotated[int | None, typer.Option(min=0, help="Only this run.")]
+LearnedFrom = Annotated[Supervision, typer.Option(help="What networks learn from.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Small, with no download.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="By default one for each core.")]
+Epochs = Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)]
 
 
 def reproduce(
     ctx: typer.Context,
     k: Digits = None,
     size: Sizes = None,
-    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
-    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    runs: Runs = None,
+    run: Run = None,
     transform: Annotated[Transformation, typer.Option(help="Which transformation.")] = "both",
     setting: Settings = None,
-    supervision: Annotated[Supervision, typer.Option(help="What networks learn from.")] = "images",
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    supervision: LearnedFrom = "images",
+    quick: Quick = False,
     results: Results = Path("results"),
     work: Work = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="By default one for each core.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+    threads: Threads = None,
+    epochs: Epochs = None,
     trainings: Annotated[int | None, typer.Option(min=1, help=TRAININGS_HELP)] = None,
 ) -> None:
     """Do the experiments that are not done yet; the command is called as the problem."""
@@ -301,9 +306,9 @@ SumTaskName = Literal["half", "evenodd"]
 
 def rsbench(
     task: Annotated[SumTaskName, typer.Option(help="Which sums.")] = "half",
-    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
-    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    runs: Runs = None,
+    run: Run = None,
+    quick: Quick = False,
     results: Results = Path("results"),
     work: Work = None,
     threads: Annotated[int, typer.Option(min=1, help="Of PyTorch.")] = 1,
@@ -357,8 +362,8 @@ def fewest_labels(
         int, typer.Option(min=0, metavar="N", help="Labelled images of a run; 0 for none.")
     ] = 10,
     runs: Annotated[int | None, typer.Option(min=0, metavar="N", help=RUNS_HELP)] = None,
-    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    run: Run = None,
+    quick: Quick = False,
     results: Results = Path("results"),
     work: Work = None,
     threads: Annotated[int, typer.Option(min=1, help="Of PyTorch.")] = 1,
@@ -387,13 +392,11 @@ def guarantees(
     k: Digits = None,
     size: Sizes = None,
     splits: Annotated[int, typer.Option(min=1, metavar="N", help="Splits 0 to N-1.")] = 20,
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    quick: Quick = False,
     results: Results = Path("results"),
     work: Work = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="By default one for each core.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+    threads: Threads = None,
+    epochs: Epochs = None,
 ) -> None:
     """Do the splits that are not done yet; without --k and --size, of all problems."""
     with _needed():
@@ -424,7 +427,7 @@ def fillings(
     boards: Annotated[int, typer.Option(min=1, metavar="N", help="Boards to fill.")] = 1000,
     run: Annotated[int, typer.Option(min=0, help="The run of the network.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of the boards.")] = 0,
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    quick: Quick = False,
     results: Results = Path("results"),
     work: Work = None,
 ) -> None:
@@ -483,7 +486,7 @@ PathAnswer = Literal["order", "sum"]
 
 def paths(
     answer: Annotated[PathAnswer | None, typer.Option(help="One kind of answers.")] = None,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs 0 to N-1.")] = 3,
+    runs: FirstRuns = 3,
     epochs: Annotated[int, typer.Option(min=1, help="Of each start.")] = 20,
     results: Results = Path("results"),
 ) -> None:
@@ -513,8 +516,8 @@ def automata(
     length: Annotated[
         list[int] | None, typer.Option(min=2, help="Digits of a word, one or more.")
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs 0 to N-1.")] = 10,
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    runs: FirstRuns = 10,
+    quick: Quick = False,
     results: Results = Path("results"),
 ) -> None:
     """Do the runs that are not done yet, and print the table of all."""
@@ -556,11 +559,11 @@ def possibilistic_labels(
     task: Annotated[
         list[LabelTask] | None, typer.Option(help="One or more. By default all.")
     ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
-    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    runs: Runs = None,
+    run: Run = None,
+    quick: Quick = False,
     results: Results = Path("results"),
-    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+    epochs: Epochs = None,
 ) -> None:
     """Do the runs that are not done yet, and print the tables of all."""
     with _needed():
@@ -594,9 +597,9 @@ made again. --cost prints what the exact loss of one sum takes, and no more;
 
 def long_sums(
     n: Annotated[list[int] | None, typer.Option("--n", min=1, help="Images of a sum.")] = None,
-    runs: Annotated[int, typer.Option(min=1, metavar="N", help="Runs 0 to N-1.")] = 3,
+    runs: FirstRuns = 3,
     repaired: Annotated[int | None, typer.Option(min=1, help="Training sums.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    quick: Quick = False,
     cost: Annotated[bool, typer.Option("--cost", help="Time and memory of the loss.")] = False,
     results: Results = Path("results"),
 ) -> None:
@@ -626,18 +629,16 @@ def long_sums(
 def pairings(
     k: Digits = None,
     setting: Settings = None,
-    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
-    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    runs: Runs = None,
+    run: Run = None,
     samples: Annotated[int, typer.Option(min=1, help="Sums of each run, at least.")] = 1000,
     resamples: Annotated[int, typer.Option(min=2, help="Bootstrap samples.")] = 200,
-    supervision: Annotated[Supervision, typer.Option(help="What networks learn from.")] = "images",
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    supervision: LearnedFrom = "images",
+    quick: Quick = False,
     results: Results = Path("results"),
     work: Work = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="By default one for each core.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+    threads: Threads = None,
+    epochs: Epochs = None,
 ) -> None:
     """Judge the runs that are not judged yet, and print the table of all."""
     with _needed():
@@ -680,17 +681,15 @@ prints the table of all.
 def puzzles(
     size: Sizes = None,
     setting: Settings = None,
-    runs: Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)] = None,
-    run: Annotated[int | None, typer.Option(min=0, help="Only this run.")] = None,
+    runs: Runs = None,
+    run: Run = None,
     correct: Annotated[int, typer.Option(min=1, help="Correct puzzles of each run.")] = 500,
-    supervision: Annotated[Supervision, typer.Option(help="What networks learn from.")] = "images",
-    quick: Annotated[bool, typer.Option("--quick", help="Small, with no download.")] = False,
+    supervision: LearnedFrom = "images",
+    quick: Quick = False,
     results: Results = Path("results"),
     work: Work = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="By default one for each core.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)] = None,
+    threads: Threads = None,
+    epochs: Epochs = None,
 ) -> None:
     """Judge the runs that are not judged yet, and print the table of all."""
     with _needed():
@@ -748,8 +747,8 @@ def report(
 TABLES_HELP = """Write the tables of a page that follow from the records, between its marks.
 
 Such a table stands between <!-- records: NAME --> and <!-- end -->; NAME is
-labels, answers, low-data, pairings or puzzles. The same records give the same
-bytes.
+labels, answers, low-data, pairings, puzzles, long-sums, automata or shortcuts.
+The same records give the same bytes.
 
 [bold]Example[/bold]
   python -m reproduction tables docs/experiments.md --results docs/results/records
@@ -758,9 +757,10 @@ bytes.
 
 def tables(page: Path, results: RecordsPlace = Path("results")) -> None:
     """Write the tables of a page anew."""
-    from reproduction.question_tables import write_tables
+    with _needed():
+        from reproduction.question_tables import write_tables
 
-    changed = write_tables(page, results)
+        changed = write_tables(page, results)
     typer.echo(f"{page}: {'written anew' if changed else 'nothing new'}")
 
 
@@ -777,10 +777,8 @@ app.command(help=FILLINGS_HELP)(fillings)
 app.command(cls=Several, help=GUARANTEES_HELP)(guarantees)
 app.command(help=GRAPHS_HELP)(graphs)
 app.command(help=PATHS_HELP)(paths)
-app.command(help=AUTOMATA_HELP)(automata)
+app.command(cls=Several, help=AUTOMATA_HELP)(automata)
 app.command(cls=Several, help=LABELS_HELP)(possibilistic_labels)
-
-
 app.command("long-sums", cls=Several, help=LONG_SUMS_HELP)(long_sums)
 app.command(cls=Several, help=PAIRINGS_HELP)(pairings)
 app.command(cls=Several, help=PUZZLES_HELP)(puzzles)

@@ -346,4 +346,4 @@ def labels_table(records: Sequence[Mapping[str, Any]]) -> str:
             mean_and_error([100 * r[part][key] for r in group]) for part, key in COLUMNS.values()
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"

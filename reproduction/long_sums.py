@@ -175,7 +175,7 @@ def sum_table(records: Sequence[Mapping[str, Any]]) -> str:
             f"| {len(group)} | {' | '.join(cells)} | {seconds:.0f} s "
             f"| {' | '.join('' if p is None else f'{p:g}' for p in published)} |"
         )
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def cost_table(lengths: Sequence[int]) -> str:

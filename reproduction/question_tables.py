@@ -40,7 +40,11 @@ Cell = Callable[[str, int], str]
 
 
 def question_tables(directory: Path) -> dict[str, str]:
-    """Return the tables in Markdown, by the name of their question."""
+    """Return the tables in Markdown, by the name of their question; needs PyTorch."""
+    from reproduction.automata import automata_table, read_automaton_record
+    from reproduction.fewest_labels import labels_table, read_all_runs
+    from reproduction.long_sums import read_sum_record, sum_table
+
     groups = [g for g in grouped(read_records(directory)) if not g.scale]
     ours, theirs = partial(our_cell, groups), published_cell
     labels: list[tuple[str, Cell]] = [
@@ -48,6 +52,8 @@ def question_tables(directory: Path) -> dict[str, str]:
         ("the paper, minimum specificity", partial(theirs, "normal", "Pi-NeSy-2")),
         ("**pinesy**, same network and recipe", partial(ours, "normal")),
         ("**pinesy**, same network, a better recipe", partial(ours, "better-eye")),
+        ("the paper, DeepSoftLog's network", partial(theirs, "deepsoftlog-cnn", "Pi-NeSy-1")),
+        ("**pinesy**, DeepSoftLog's network", partial(ours, "deepsoftlog-cnn")),
     ]
     others = "DeepProofLog DeepSoftLog A-NeSI DeepStochLog NeuPSL NeurASP DeepProbLog Embed2Sym LTN"
     answers: list[tuple[str, Cell]] = [
@@ -67,7 +73,15 @@ def question_tables(directory: Path) -> dict[str, str]:
         "low-data": table(few),
         "pairings": pairings_table(_lines(directory / "pairings", read_pairings)),
         "puzzles": fresh_puzzles_table(_lines(directory / "fresh-puzzles", read_fresh_puzzles)),
+        "long-sums": sum_table(_files(directory / "long-sums", read_sum_record)),
+        "automata": automata_table(_files(directory / "automata", read_automaton_record)),
+        "shortcuts": labels_table(read_all_runs(directory)),
     }
+
+
+def _files(directory: Path, read: Callable[[Path], Record]) -> list[Record]:
+    """Return the records of a directory, a file for each."""
+    return [read(path) for path in sorted(directory.glob("*.json"))]
 
 
 def _lines(directory: Path, read: Callable[[Path], list[Record]]) -> list[Record]:

@@ -18,7 +18,6 @@ from pinesy.exceptions import DataError
 from pinesy.nets import RuleLayer
 from reproduction.automata import (
     LONG,
-    MEASURES,
     answered_words,
     automata_table,
     automaton_record,
@@ -123,11 +122,3 @@ def test_a_file_that_is_no_record(tmp_path: Path) -> None:
     path.write_text('{"format": "pinesy.automata/1", "words": 1}')
     with raises_saying(DataError, "4-0.json", "delete it"):
         read_automaton_record(path)
-
-
-def test_the_records_of_the_page() -> None:
-    directory = Path(__file__).parents[2] / "docs" / "results" / "records" / "automata"
-    records = [read_automaton_record(path) for path in sorted(directory.glob("*.json"))]
-    assert all(0.0 <= record[measure] <= 1.0 for record in records for measure in MEASURES)
-    page = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
-    assert automata_table(records) in page

@@ -139,10 +139,3 @@ def test_the_loss_has_a_cost() -> None:
     seconds, megabytes = loss_cost(4)
     assert seconds > 0.0
     assert megabytes >= 0.0
-
-
-def test_the_page_has_the_table_of_the_records() -> None:
-    root = Path(__file__).parents[2] / "docs"
-    records = [read_sum_record(path) for path in root.glob("results/records/long-sums/*.json")]
-    assert records
-    assert sum_table(records) in (root / "experiments.md").read_text(encoding="utf-8")

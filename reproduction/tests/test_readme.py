@@ -7,6 +7,8 @@ from statistics import mean, pstdev
 
 import pytest
 
+pytest.importorskip("torch")
+
 from pinesy.exceptions import DataError
 from reproduction.groups import RunGroup, grouped
 from reproduction.guarantee_tables import draw
