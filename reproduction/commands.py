@@ -747,8 +747,8 @@ def report(
 TABLES_HELP = """Write the tables of a page that follow from the records, between its marks.
 
 Such a table stands between <!-- records: NAME --> and <!-- end -->; NAME is
-labels, answers, low-data, pairings, puzzles, long-sums, automata or shortcuts.
-The same records give the same bytes.
+labels, answers, low-data, recipes, pairings, puzzles, long-sums, automata or
+shortcuts. The same records give the same bytes.
 
 [bold]Example[/bold]
   python -m reproduction tables docs/experiments.md --results docs/results/records

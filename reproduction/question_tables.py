@@ -24,6 +24,7 @@ from reproduction.groups import RunGroup, grouped
 from reproduction.pairings import pairings_table, read_pairings
 from reproduction.published import Result, published_results
 from reproduction.records import read_records
+from reproduction.run_files import mean_and_error
 from reproduction.run_lines import Record
 
 #: The columns: problems and sizes.
@@ -71,6 +72,7 @@ def question_tables(directory: Path) -> dict[str, str]:
         "labels": table([*labels, ("error of the choice of test images", images)]),
         "answers": table([*answers, ("error of the choice of test images", images)]),
         "low-data": table(few),
+        "recipes": recipes_table(groups),
         "pairings": pairings_table(_lines(directory / "pairings", read_pairings)),
         "puzzles": fresh_puzzles_table(_lines(directory / "fresh-puzzles", read_fresh_puzzles)),
         "long-sums": sum_table(_files(directory / "long-sums", read_sum_record)),
@@ -100,14 +102,39 @@ def table(rows: Iterable[tuple[str, Cell]]) -> str:
 
 def our_cell(groups: Sequence[RunGroup], setting: str, problem: str, size: int) -> str:
     """Return the mean over our runs, its standard error and the number of runs."""
-    key = problem, size, setting, "antipignistic"
-    runs = [g for g in groups if (g.problem, g.size, g.setting, g.transform) == key]
-    if not runs:
+    group = _group(groups, problem, size, setting)
+    if group is None:
         return NOTHING
-    shares = runs[0].runs["accuracy"].tolist()
+    shares = group.runs["accuracy"].tolist()
     over_runs = stdev(shares) / sqrt(len(shares)) if len(shares) > 1 else 0.0
-    error = max(over_runs, runs[0].standard_error)  # few runs may agree by chance
-    return _cell(runs[0].accuracy.mean, error, len(shares))
+    error = max(over_runs, group.standard_error)  # few runs may agree by chance
+    return _cell(group.accuracy.mean, error, len(shares))
+
+
+def _group(groups: Sequence[RunGroup], problem: str, size: int, setting: str) -> RunGroup | None:
+    """Return the runs of an experiment, if there are any."""
+    key = problem, size, setting, "antipignistic"
+    return next((g for g in groups if (g.problem, g.size, g.setting, g.transform) == key), None)
+
+
+def recipes_table(groups: Sequence[RunGroup]) -> str:
+    """Return how many digits are read right after each recipe: mean, error over runs, runs."""
+    lines = [
+        "| digits right | images for training | the paper's recipe, 20 epochs "
+        "| `BETTER_EYE`, 12 epochs |",
+        "|---|---|---|---|",
+    ]
+    rows = [("Addition", 50_000, "addition", 1)]
+    rows += [(f"Sudoku {n}x{n}", 200 * n * n, "sudoku", n) for n in PROBLEMS["sudoku"]]
+    for title, n_images, problem, size in rows:
+        cells = [
+            f"{mean_and_error(digits := group.runs['digit_accuracy'].tolist(), 2)} ({len(digits)})"
+            if (group := _group(groups, problem, size, setting))
+            else NOTHING
+            for setting in ("normal", "better-eye")
+        ]
+        lines.append(f"| {title} | {n_images:,} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def published_cell(setting: str, method: str, problem: str, size: int) -> str:
@@ -134,9 +161,8 @@ def images_cell(groups: Sequence[RunGroup], problem: str, size: int) -> str:
     A sum is right if all its digits are: ``p = (1 - e)^2k``. The share ``e`` of images that are
     read wrong has the error ``sqrt(e (1 - e) / n)``, and ``p`` that times its derivative.
     """
-    key = problem, size, "normal", "antipignistic"
-    runs = [g for g in groups if (g.problem, g.size, g.setting, g.transform) == key]
-    digits = runs[0].figure("digit_accuracy") if runs and problem == "addition" else None
+    group = _group(groups, problem, size, "normal") if problem == "addition" else None
+    digits = group.figure("digit_accuracy") if group else None
     if digits is None:
         return NOTHING
     e, n = 1.0 - digits.mean / 100.0, 2 * size
