@@ -52,6 +52,7 @@ EXPERIMENTS = (
     "puzzles",
     "possibilistic-labels",
     "long-sums",
+    "automata",
 )
 TOO_LONG = tuple(f"python -m reproduction {name} " for name in EXPERIMENTS)
 RUN = ("pinesy ", "python -m reproduction report ", "curl ")

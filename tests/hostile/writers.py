@@ -86,6 +86,7 @@ LONG = {
         "tables",
         "possibilistic-labels",
         "long-sums",
+        "automata",
     ),
 }
 
