@@ -31,7 +31,7 @@ from pinesy.nets import (
     using_threads,
 )
 from reproduction.environment import environment
-from reproduction.run_files import do_missing_files, mean_and_error, read_file
+from reproduction.run_files import do_missing_files, read_file, share_and_error
 from reproduction.scales import Images
 
 Indices = npt.NDArray[np.int64]
@@ -188,7 +188,7 @@ def do_automata(
 
 def read_automaton_record(path: Path) -> dict[str, Any]:
     """Return a record, or raise `DataError`."""
-    names = [*MEASURES, "length", "run", "training_words"]
+    names = [*MEASURES, "length", "run", "training_words", "test_words"]
     return read_file(
         path,
         FORMAT,
@@ -205,7 +205,13 @@ def automata_table(records: Sequence[Mapping[str, Any]]) -> str:
     ]
     for length in sorted({record["length"] for record in records}):
         group = [record for record in records if record["length"] == length]
-        cells = [mean_and_error([100 * record[m] for record in group]) for m in MEASURES]
+        # All runs share the test images; their words are put together anew.
+        n_samples = {
+            "words": sum(record["test_words"] for record in group),
+            "digits": group[0]["length"] * group[0]["test_words"],
+            "long_words": LONG_WORDS * len(group),
+        }
+        cells = [share_and_error([record[m] for record in group], n_samples[m]) for m in MEASURES]
         seconds = np.mean([record["seconds"]["training"] for record in group])
         lines.append(
             f"| {length} | {bound_of(length) + 1} | {group[0]['training_words']:,} | {len(group)} "

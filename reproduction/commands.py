@@ -583,22 +583,24 @@ def possibilistic_labels(
 
 LONG_SUMS_HELP = """Sums of up to 1024 digits, where the sum is the only label of a network.
 
-Each image is in one sum; or, with --repaired 5000, in as many as it takes for
-so many sums, as published figures have it. Records that are there are not
+Each image is in one sum; or, with --sums 5000, in as many as it takes for so
+many sums, as published figures have it. Records that are there are not
 made again. --cost prints what the exact loss of one sum takes, and no more;
 --quick is small, with no download.
 
 [bold]Examples[/bold]
   python -m reproduction long-sums --quick --n 4 16
   python -m reproduction long-sums --n 4 16 64 256 1024 --runs 3
-  python -m reproduction long-sums --n 64 256 1024 --repaired 5000
+  python -m reproduction long-sums --n 64 256 1024 --sums 5000
 """
 
 
 def long_sums(
     n: Annotated[list[int] | None, typer.Option("--n", min=1, help="Images of a sum.")] = None,
     runs: FirstRuns = 3,
-    repaired: Annotated[int | None, typer.Option(min=1, help="Training sums.")] = None,
+    sums: Annotated[
+        int | None, typer.Option(min=1, help="Training sums, of images that are used again.")
+    ] = None,
     quick: Quick = False,
     cost: Annotated[bool, typer.Option("--cost", help="Time and memory of the loss.")] = False,
     results: Results = Path("results"),
@@ -619,7 +621,7 @@ def long_sums(
         scale.images(),
         scale.place(results),
         typer.echo,
-        repaired=repaired,
+        repaired=sums,
         settings=steps,
         n_test=100 if quick else 1000,
     )

@@ -34,7 +34,7 @@ from pinesy.nets import (
 )
 from reproduction.concept_tasks import ConceptSamples, ConceptTask
 from reproduction.environment import environment
-from reproduction.run_files import do_missing_files, mean_and_error, read_file
+from reproduction.run_files import do_missing_files, mean_and_error, read_file, share_and_error
 from reproduction.scales import Images
 
 FORMAT: Final = "pinesy.fewest-labels/1"
@@ -334,7 +334,10 @@ def do_labelled_runs(
 
 
 def labels_table(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return a row for each task and number of labels: means and standard errors, in %."""
+    """Return a row for each task and number of labels: means and standard errors, in %.
+
+    All runs of a task have the same test samples, which count once.
+    """
     head = ["task", "readings left", "labels", "runs", *COLUMNS]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
@@ -342,8 +345,19 @@ def labels_table(records: Sequence[Mapping[str, Any]]) -> str:
         groups.setdefault((str(record["task"]), record["labels"]), []).append(record)
     for (task, labels), group in groups.items():
         cells = [task, str(group[0]["remappings"]), str(labels), str(len(group))]
-        cells += [
-            mean_and_error([100 * r[part][key] for r in group]) for part, key in COLUMNS.values()
-        ]
+        for part, key in COLUMNS.values():
+            shares, n = [r[part][key] for r in group], _n_samples(group[0], part, key)
+            percent = [100 * share for share in shares]
+            cells.append(share_and_error(shares, n) if n else mean_and_error(percent))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _n_samples(record: Mapping[str, Any], part: str, measure: str) -> int | None:
+    """Return of how many test samples a measure is a share; None if it is no share."""
+    if measure == "answers":
+        return int(record["samples"][part])
+    if measure == "accuracy":
+        concepts = record[part]["concepts"].values()
+        return min(int(np.sum(concept["confusion"])) for concept in concepts)
+    return None

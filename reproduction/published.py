@@ -29,7 +29,11 @@ _CITATIONS: Final = {
     "DeepSoftLog": "Maene and De Raedt 2024",
     "CNN": "a baseline",
 }
-_DEEPPROOFLOG: Final = "published by its authors (arXiv:2511.08581)"
+#: Methods that the paper's tables do not have.
+_BY_THEIR_AUTHORS: Final = {
+    "DeepProofLog": "published by its authors (arXiv:2511.08581)",
+    "CTSketch": "published by its authors (post of 2025-11-04 on arXiv:2503.24123)",
+}
 #: The paper's settings; its ablation "obtained the same results" as the normal one.
 _SETTINGS: Final = {"ablation": "normal"}
 
@@ -106,16 +110,12 @@ class Result:
     @property
     def runs(self) -> int | None:
         """How many runs the mean is of: 10 in all of the paper's tables."""
-        return None if self.method == "DeepProofLog" else 10
+        return None if self.method in _BY_THEIR_AUTHORS else 10
 
     @property
     def source(self) -> str:
-        """Where it is published; the paper's tables have all of it but DeepProofLog's."""
-        if self.is_paper:
-            return PAPER
-        if self.method == "DeepProofLog":
-            return _DEEPPROOFLOG
-        return _CITATIONS[self.method]
+        """Where it is published; the paper's tables cite most of it."""
+        return PAPER if self.is_paper else {**_CITATIONS, **_BY_THEIR_AUTHORS}[self.method]
 
 
 @dataclass(frozen=True)

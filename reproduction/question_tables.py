@@ -56,9 +56,12 @@ def question_tables(directory: Path) -> dict[str, str]:
         ("the paper, DeepSoftLog's network", partial(theirs, "deepsoftlog-cnn", "Pi-NeSy-1")),
         ("**pinesy**, DeepSoftLog's network", partial(ours, "deepsoftlog-cnn")),
     ]
-    others = "DeepProofLog DeepSoftLog A-NeSI DeepStochLog NeuPSL NeurASP DeepProbLog Embed2Sym LTN"
+    others = "DeepProofLog DeepSoftLog CTSketch A-NeSI DeepStochLog NeuPSL NeurASP DeepProbLog"
     answers: list[tuple[str, Cell]] = [
-        *((name, partial(theirs, "normal", name)) for name in others.split()),
+        *(
+            (name, partial(theirs, "normal", name))
+            for name in (*others.split(), "Embed2Sym", "LTN")
+        ),
         ("**pinesy**, DeepSoftLog's network", partial(ours, "answers-deepsoftlog-cnn")),
         ("**pinesy**, the paper's network", partial(ours, "answers")),
     ]

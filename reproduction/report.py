@@ -33,10 +33,10 @@ READING: Final = (
     "Figures are means and standard deviations over the runs (ddof = 0). A sample is right only "
     "if every output is decided, and right.",
     "The paper is Baaj and Marquis 2025, Pi-NeSy: A Possibilistic Neuro-Symbolic Approach. The "
-    "results of others are those that its tables cite, but DeepProofLog's, which are published "
-    "by its authors. Whether ours is within two of the paper's standard deviations: in brackets "
-    'the difference in points, and in deviations (sd); "but by rounding" where it would be, if '
-    "the paper's mean were not rounded.",
+    "results of others are those that its tables cite, but DeepProofLog's and CTSketch's, which "
+    "their authors publish. Whether ours is within two of the paper's standard deviations: in "
+    'brackets the difference in points, and in deviations (sd); "but by rounding" where it would '
+    "be, if the paper's mean were not rounded.",
     "Supervision differs, so that these tables compare systems and not learning under equal "
     "conditions: Pi-NeSy, the paper's and ours, learns from the label of every image, if not said "
     "otherwise; the others learn from the sum alone (Addition), or from whether the puzzle is "

@@ -37,7 +37,7 @@ from pinesy.nets import (
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
 from reproduction.result_tables import escaped
-from reproduction.run_files import do_missing_files, read_file
+from reproduction.run_files import do_missing_files, mean_and_error, read_file
 from reproduction.scales import Images
 from reproduction.sum_splits import PairsPart, SumTask, sum_parts
 
@@ -265,19 +265,16 @@ def do_runs(
 
 
 def rsbench_table(task: SumTask, records: Sequence[Mapping[str, Any]]) -> str:
-    """Return mean and deviation of each measure in %, as Markdown, beside what was published."""
+    """Return means and standard errors in %, as Markdown, beside what was published."""
     head = ["measure", *WAYS.values(), "published: independent", "best"]
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for part, note in (("test", ""), ("ood", ", out of distribution")):
         for key, name in MEASURES.items():
-            cells = [_spread([r[method][part][key] for r in records]) for method in WAYS]
+            cells = [
+                mean_and_error([100 * r[method][part][key] for r in records]) for method in WAYS
+            ]
             known = task.published.get(key, ("", "")) if part == "test" else ("", "")
             cells += ["" if figure in (None, "") else f"{figure}" for figure in known]
             lines.append(f"| {name}{note} | {' | '.join(cells)} |")
     readings = ", ".join(f"{escaped(r['looks_like'])} ({100 * r['fits']:.0f} %)" for r in records)
     return "\n".join([*lines, "", f"{len(records)} runs; the one start reads: {readings}"])
-
-
-def _spread(shares: Sequence[float]) -> str:
-    percent = 100 * np.array(shares)
-    return f"{percent.mean():.1f} ± {percent.std():.1f}"

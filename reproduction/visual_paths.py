@@ -9,7 +9,6 @@ X to Y ascends at every step.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, stdev
 from time import perf_counter
 from typing import Any, Final
 
@@ -32,7 +31,7 @@ from pinesy.nets import (
 )
 from pinesy.relations import GroundCascade, RelationalRules, Table
 from reproduction.environment import environment
-from reproduction.run_files import do_missing_files, read_file
+from reproduction.run_files import do_missing_files, read_file, share_and_error
 from reproduction.scales import Images
 
 Indices = npt.NDArray[np.int64]
@@ -224,13 +223,26 @@ def read_path_record(path: Path) -> dict[str, Any]:
 
 
 def path_table(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return the mean and the standard deviation over the runs, in %, as a table in Markdown."""
+    """Return means and standard errors in %, as a table in Markdown.
+
+    The pairs that a path may join are not independent: the neighbours count.
+    """
     kinds = list(dict.fromkeys(record["answer"] for record in records))
     groups = [[r for r in records if r["answer"] == kind] for kind in kinds]
     heads = [f"from {kind}, {len(g)} runs" for kind, g in zip(kinds, groups, strict=True)]
     lines = [f"| test boards | {' | '.join(heads)} |", "|---" * (len(kinds) + 1) + "|"]
     for measure, label in MEASURES.items():
-        shares = [[100.0 * record[measure] for record in group] for group in groups]
-        cells = [f"{fmean(s):.1f} ± {stdev(s) if len(s) > 1 else 0.0:.1f}" for s in shares]
+        cells = [
+            share_and_error([r[measure] for r in group], _n_samples(group, measure))
+            for group in groups
+        ]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _n_samples(group: Sequence[Mapping[str, Any]], measure: str) -> int:
+    """Return of how many things all runs together give the share; of pairs, those of next cells."""
+    n_boards = sum(int(record["samples"]["boards"][2]) for record in group)
+    if measure == "boards":
+        return n_boards
+    return n_boards * (SIDE**2 if measure == "digits" else 2 * SIDE * (SIDE - 1))

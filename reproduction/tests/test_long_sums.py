@@ -125,8 +125,8 @@ def test_the_table_has_means_and_their_errors() -> None:
     shares = {"digits": 0.98, "sums": 0.04, "sums_of_digits": 0.02}
     runs = [{**record, **shares, "sums": s, "seconds": {"training": 60.0}} for s in (0.03, 0.05)]
     (line,) = sum_table(runs).splitlines()[2:]
-    assert line.startswith("| 1024 | repaired | 5,000 | 2 | 98.00 ± 0.00 | 4.00 ± 1.00 | 2.00 ")
-    assert line.endswith("| 60 s | 2.73 | 93.7 |")
+    assert line.startswith("| 1024 | reused | 5,000 | 2 | 98.00 ± 0.14 | 4.00 ± 1.00 | 2.00 ")
+    assert line.endswith("| 60 s | 2.73 | 93.69 |")
 
 
 def test_a_record_of_another_format_is_refused(tmp_path: Path) -> None:

@@ -101,7 +101,9 @@ def test_a_run_is_done_once(tmp_path: Path) -> None:
     assert again == records
     assert len(lines) == n_lines
     table = path_table([*records, *records])
-    assert f"| digits right | {100 * records[0]['digits']:.1f} ± 0.0 |" in table
+    share, n_images = records[0]["digits"], 2 * 2 * 25
+    error = (share * (1 - share) / n_images) ** 0.5
+    assert f"| digits right | {100 * share:.1f} ± {100 * error:.1f} |" in table
 
 
 def test_a_record_of_another_format_is_refused(tmp_path: Path) -> None:
