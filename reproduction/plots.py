@@ -201,7 +201,8 @@ def _digits(groups: Sequence[RunGroup], number: int) -> Plot:
         for name, runs in accuracies.items()
     )
     alt = f"{title}. {spans}."
-    return Plot(title, _drawn(draw, number, alt, 3.2))
+    height = max(3.2, 0.5 + 0.2 * len(accuracies))  # the legend has a line for each
+    return Plot(title, _drawn(draw, number, alt, height))
 
 
 def _network_name(group: RunGroup, is_shared: bool) -> str:
