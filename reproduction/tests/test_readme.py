@@ -117,10 +117,19 @@ FIGURES = [
     ),
     (
         "docs/experiments.md",
+        r"\| evenodd \| \d+ \| 0 \| (?P<runs_alone>\d+) \| (?P<alone>[\d.]+ ± [\d.]+) \|.*?"
         r"\| evenodd \| (?P<readings>\d+) \| (?P<labels>\d+) \| (?P<runs>\d+) "
-        r"\| (?P<concepts>[\d.]+ ± [\d.]+) \|.*?ours, above \| sums alone \| (?P<alone>\S+ ± \S+)",
+        r"\| (?P<concepts>[\d.]+ ± [\d.]+) \|",
         "leave {readings} readings of digits open: how many digits are right with {labels} "
-        "labelled images? | {concepts} % ({runs} runs) | sums alone: {alone} %",
+        "labelled images? | {concepts} % ({runs} runs) | without labels: {alone} % "
+        "({runs_alone} runs) |",
+    ),
+    (
+        "docs/experiments.md",
+        r"\| 1024 \| reused \| (?P<sums>[\d,]+) \| (?P<runs>\d+) \| (?P<digits>[\d.]+ ± [\d.]+) "
+        r"\|[^\n]*?\| 2\.73 \| (?P<theirs>[\d.]+) \|",
+        "{sums} sums of 1,024 handwritten digits are the only labels: how many digits are read "
+        "correctly? | {digits} % ({runs} runs) | {theirs} %, published (CTSketch) |",
     ),
     (
         "docs/speed.md",
