@@ -41,10 +41,12 @@ better-eye       the paper's network, trained with a recipe of ours
 authors-code     normal, but the learning rate never decays, as in their code
 distinct-images  normal, but incorrect Sudokus for training have images of
                  their own, where the generator copies those of correct ones
+undistorted      DeepSoftLog's network, which sees images as they are; only
+                 with --supervision sum or verdict
 
 With --supervision sum (Addition) or verdict (Sudoku) nobody tells the
 network what is on an image; settings normal and deepsoftlog-cnn say which
-network it is.
+network it is. It is trained with distorted images, but in undistorted.
 
 [bold]Examples[/bold]
   python -m reproduction addition --quick
@@ -113,6 +115,7 @@ class Setting(StrEnum):
     BETTER_EYE = "better-eye"
     AUTHORS_CODE = "authors-code"
     DISTINCT_IMAGES = "distinct-images"
+    UNDISTORTED = "undistorted"
 
 
 #: What else may be given on the command line.
@@ -267,6 +270,12 @@ def _sizes(problem: str, k: list[int] | None, size: list[int] | None) -> tuple[i
 def _settings(problem: str, settings: list[Setting], supervision: Supervision) -> list[str]:
     """Return the settings as experiments have them, with what networks learn from."""
     if supervision == "images":
+        if Setting.UNDISTORTED in settings:
+            raise typer.BadParameter(
+                "undistorted is for networks that learn from answers: "
+                "add --supervision sum or verdict",
+                param_hint="--setting",
+            )
         return [str(name) for name in settings]
     if ANSWERS[supervision] != problem:
         raise typer.BadParameter(

@@ -20,11 +20,13 @@ SETTINGS: Final = (
     "distinct-images",
     "answers",
     "answers-deepsoftlog-cnn",
+    "answers-undistorted",
 )
-#: Those in which networks learn from sums or verdicts alone, by that with labelled images.
+#: Those in which networks learn from sums or verdicts alone, by their names on the command line.
 FROM_ANSWERS: Final[Mapping[str, str]] = {
     "normal": "answers",
     "deepsoftlog-cnn": "answers-deepsoftlog-cnn",
+    "undistorted": "answers-undistorted",
 }
 #: What networks learn from: every image labelled, or the answer of each sample and nothing else.
 LABELLED: Final = "every image labelled"

@@ -146,6 +146,8 @@ def _training_from_answers(experiment: Experiment) -> NetworkTraining:
     name = f"{experiment.problem}-{experiment.size}-{experiment.setting}-{experiment.run}"
     architecture = PaperCNN if experiment.setting == "answers" else DeepSoftLogCNN
     recipe = FINISH if architecture is DeepSoftLogCNN else FINISH.with_epochs(LARGE_EPOCHS)
+    if experiment.setting == "answers-undistorted":
+        recipe = replace(recipe, augment=0.0)
     return NetworkTraining(name, architecture, classes, recipe, experiment.run, from_answers=True)
 
 

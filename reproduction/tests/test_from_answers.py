@@ -21,7 +21,7 @@ from reproduction.tests.synthetic import a_record, keep
 from reproduction.tests.tiny import TINY, few_mnist, timeless
 from reproduction.trainings import answered, answered_units, unit_places
 
-SETTINGS = ("answers", "answers-deepsoftlog-cnn")
+SETTINGS = ("answers", "answers-deepsoftlog-cnn", "answers-undistorted")
 EXPERIMENTS = [
     *experiments_of("addition", [1, 2], settings=SETTINGS, runs=[1]),
     *experiments_of("sudoku", [4], settings=["answers-deepsoftlog-cnn"], runs=[1]),
@@ -84,6 +84,8 @@ def test_a_record_says_what_was_learned_from(place: Path, experiment: Experiment
     assert start["chosen"] == int(max(start["scores"], key=start["scores"].__getitem__))
     assert start["loss"] == {"addition": "both", "sudoku": "beliefs"}[experiment.problem]
     assert (start["architecture"], start["epochs"]) == ("DeepSoftLogCNN", 1)
+    is_distorted = experiment.setting != "answers-undistorted"
+    assert found["network"]["recipe"].get("augment", 0.0) == float(is_distorted)
 
 
 def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -> None:
@@ -145,8 +147,9 @@ def test_ours_stands_beside_those_that_have_sums_only_too(tmp_path: Path) -> Non
         ("addition --supervision verdict", "verdict is for sudoku, not addition"),
         (
             "addition --supervision sum --setting low-data",
-            "it is normal or deepsoftlog-cnn, not low-data",
+            "it is normal or deepsoftlog-cnn or undistorted, not low-data",
         ),
+        ("addition --setting undistorted", "add --supervision sum or verdict"),
     ],
 )
 def test_supervision_that_does_not_fit(args: str, says: str) -> None:
