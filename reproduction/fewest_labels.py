@@ -34,8 +34,9 @@ from pinesy.nets import (
 )
 from reproduction.concept_tasks import ConceptSamples, ConceptTask
 from reproduction.environment import environment
-from reproduction.run_files import do_missing_files, mean_and_error, read_file, share_and_error
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
+from reproduction.standard_errors import mean_and_error, share_and_error
 
 FORMAT: Final = "pinesy.fewest-labels/1"
 #: Labelled images of a run, of all named values together.

@@ -7,7 +7,6 @@ run, and on all these images one by one.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import sqrt
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Final
@@ -21,6 +20,7 @@ from reproduction.environment import Stopwatch, environment
 from reproduction.experiments import Experiment
 from reproduction.run_lines import Record, do_missing_runs, grouped_runs, read_runs
 from reproduction.scales import Images, Scale
+from reproduction.standard_errors import error_over_runs
 from reproduction.tasks import Indices, Part, task_of
 
 if TYPE_CHECKING:  # it loads PyTorch, which reading records does without
@@ -126,5 +126,4 @@ def _deviation_and_error(shares: Sequence[float]) -> tuple[str, str]:
     """Return the deviation over runs and the standard error of their mean; empty for one run."""
     if len(shares) < 2:
         return "", ""
-    deviation = stdev(shares)
-    return f"{deviation:.2f}", f"{deviation / sqrt(len(shares)):.2f}"
+    return f"{stdev(shares):.2f}", f"{error_over_runs(shares):.2f}"

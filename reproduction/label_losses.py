@@ -37,8 +37,9 @@ from pinesy.nets import (
 from pinesy.problems import addition, addition_labels
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
-from reproduction.run_files import do_missing_files, mean_and_error, read_file
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
+from reproduction.standard_errors import mean_and_error
 
 Indices = npt.NDArray[np.int64]
 AnyLoss = Callable[..., Tensor]

@@ -21,16 +21,15 @@ from pinesy._common.validation import FloatArray
 from pinesy.exceptions import DataError
 from pinesy.nets import predict_proba, sum_loss, sum_probabilities, using_threads
 from reproduction.environment import environment, peak_memory
-from reproduction.run_files import do_missing_files, read_file, share_and_error
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
+from reproduction.standard_errors import TEST_IMAGES, share_and_error
 from reproduction.sum_learning import Indices, Settings, Sums, learn_digits
 
 FORMAT: Final = "pinesy.long-sums/1"
 LENGTHS: Final = (4, 16, 64, 256, 1024)
 #: The training sums of CTSketch, whatever their length; and its test sums.
 REPAIRED, TEST_SUMS = 5000, 1000
-#: Images for test, which all runs share.
-TEST_IMAGES: Final = 10_000
 #: CTSketch's figures, in %, by its authors (github.com/DebugML/debugml.github.io, post of
 #: 2025-11-04): sums of read digits right and, where it gives them, digits right.
 PUBLISHED: Final[Mapping[int, tuple[float, float | None]]] = {

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import sqrt
 from pathlib import Path
-from statistics import stdev
 from typing import Final
 
 from pinesy._common.files import atomic_text, read_text
@@ -24,8 +23,8 @@ from reproduction.groups import RunGroup, grouped
 from reproduction.pairings import pairings_table, read_pairings
 from reproduction.published import Result, published_results
 from reproduction.records import read_records
-from reproduction.run_files import mean_and_error
 from reproduction.run_lines import Record
+from reproduction.standard_errors import TEST_IMAGES, error_over_runs, mean_and_error
 
 #: The columns: problems and sizes.
 COLUMNS: Final = [(problem, size) for problem, sizes in PROBLEMS.items() for size in sizes]
@@ -33,7 +32,6 @@ TITLES: Final = [
     *(f"{'Addition' * (size == 1)}-{size}" for size in PROBLEMS["addition"]),
     *(f"{'Sudoku ' * (size == 4)}{size}x{size}" for size in PROBLEMS["sudoku"]),
 ]
-TEST_IMAGES: Final = 10_000
 NOTHING: Final = "–"
 MARK: Final = re.compile(r"(<!-- records: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -109,8 +107,7 @@ def our_cell(groups: Sequence[RunGroup], setting: str, problem: str, size: int) 
     if group is None:
         return NOTHING
     shares = group.runs["accuracy"].tolist()
-    over_runs = stdev(shares) / sqrt(len(shares)) if len(shares) > 1 else 0.0
-    error = max(over_runs, group.standard_error)  # few runs may agree by chance
+    error = max(error_over_runs(shares), group.standard_error)  # few runs may agree by chance
     return _cell(group.accuracy.mean, error, len(shares))
 
 

@@ -37,8 +37,9 @@ from pinesy.nets import (
 from pinesy.rulebase.cascade import Cascade
 from reproduction.environment import environment
 from reproduction.result_tables import escaped
-from reproduction.run_files import do_missing_files, mean_and_error, read_file
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
+from reproduction.standard_errors import mean_and_error
 from reproduction.sum_splits import PairsPart, SumTask, sum_parts
 
 FORMAT: Final = "pinesy.rsbench/1"

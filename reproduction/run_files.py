@@ -1,10 +1,8 @@
 """Records of runs, a JSON file for each: a run whose file is there is not done again."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import sqrt
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 from pinesy._common.files import atomic_text, make_directory, read_text
@@ -40,34 +38,3 @@ def read_file(
         if not all(map(is_finite, numbers(record))):
             raise TypeError("its figures are no numbers")
     return record
-
-
-def mean_and_error(figures: Sequence[float], digits: int = 1) -> str:
-    """Return the mean and, of several runs, its standard error.
-
-    Examples
-    --------
-    >>> mean_and_error([98.0, 96.0]), mean_and_error([50.0], digits=2)
-    ('97.0 ± 1.0', '50.00')
-    """
-    mean = f"{fmean(figures):.{digits}f}"
-    if len(figures) == 1:
-        return mean
-    return f"{mean} ± {stdev(figures) / sqrt(len(figures)):.{digits}f}"
-
-
-def share_and_error(shares: Sequence[float], n_samples: int, digits: int = 1) -> str:
-    """Return the mean of shares in % and the larger of two standard errors.
-
-    One is over runs; the other is that of so many test samples, each right or wrong: few runs may
-    agree by chance, and runs may share their samples, which then count once.
-
-    Examples
-    --------
-    >>> share_and_error([0.5, 0.5], n_samples=100), share_and_error([0.4, 0.6], n_samples=10_000)
-    ('50.0 ± 5.0', '50.0 ± 10.0')
-    """
-    mean = fmean(shares)
-    over_runs = stdev(shares) / sqrt(len(shares)) if len(shares) > 1 else 0.0
-    of_samples = sqrt(mean * (1.0 - mean) / n_samples)
-    return f"{100 * mean:.{digits}f} ± {100 * max(over_runs, of_samples):.{digits}f}"

@@ -31,8 +31,9 @@ from pinesy.nets import (
 )
 from pinesy.relations import GroundCascade, RelationalRules, Table
 from reproduction.environment import environment
-from reproduction.run_files import do_missing_files, read_file, share_and_error
+from reproduction.run_files import do_missing_files, read_file
 from reproduction.scales import Images
+from reproduction.standard_errors import share_and_error
 
 Indices = npt.NDArray[np.int64]
 
