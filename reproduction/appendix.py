@@ -181,7 +181,8 @@ def _recipe_text(recipe: object) -> str:
     if not isinstance(recipe, dict):
         return _word(recipe)
     names = ["optimizer", "learning_rate", "schedule", "batch"]
-    names += [name for name in ("augment", "augment_until", "average_from") if recipe.get(name)]
+    later = ("augment", "augment_until", "average_from", "precision")
+    names += [name for name in later if recipe.get(name)]
     return ", ".join(f"{name.replace('_', ' ')} {_word(recipe.get(name))}" for name in names)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -121,6 +122,7 @@ class Setting(StrEnum):
 #: What else may be given on the command line.
 Supervision = Literal["images", "sum", "verdict"]
 Transformation = Literal["antipignistic", "minimum-specificity", "both"]
+Precision = Literal["bfloat16", "float32"]
 ReportFormat = Literal["table", "markdown", "html"]
 #: The problem of each supervision that is not of images.
 ANSWERS = {"sum": "addition", "verdict": "sudoku"}
@@ -186,6 +188,10 @@ TRAININGS_HELP = (
     "Trainings of DeepSoftLog's network; the best serves all runs. "
     f"By default {PAPER.trainings}, with --quick {QUICK.trainings}."
 )
+PRECISION_HELP = (
+    "Of the last training of networks: bfloat16 (mixed precision) takes less time where the "
+    "processor computes in it. Records say so."
+)
 EPOCHS_HELP = "A trial with other numbers of epochs; its records are marked, and kept apart."
 Runs = Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)]
 FirstRuns = Annotated[int, typer.Option(min=1, metavar="N", help="Runs 0 to N-1.")]
@@ -211,6 +217,7 @@ def reproduce(
     threads: Threads = None,
     epochs: Epochs = None,
     trainings: Annotated[int | None, typer.Option(min=1, help=TRAININGS_HELP)] = None,
+    precision: Annotated[Precision, typer.Option(help=PRECISION_HELP)] = "float32",
 ) -> None:
     """Do the experiments that are not done yet; the command is called as the problem."""
     problem = str(ctx.info_name)
@@ -221,7 +228,7 @@ def reproduce(
         transforms=TRANSFORMS if transform == "both" else [transform],
         runs=_runs(runs, run, quick),
     )
-    scale = _scale(quick, epochs)
+    scale = replace(_scale(quick, epochs), precision=precision)
     if trainings:
         scale = scale.with_trainings(trainings)
     _reproduce(experiments, results, work, scale, threads)

@@ -73,6 +73,7 @@ class Scale:
     n_perturbed : perturbed images, for its validation
     starts : of a network that learns from answers, at most
     epochs : of all trainings, if not those of the recipes
+    precision : in which networks are trained from labels in the end; see `pinesy.nets.Recipe`
     """
 
     name: str
@@ -85,6 +86,7 @@ class Scale:
     n_perturbed: int
     starts: int
     epochs: int | None = None
+    precision: str = "float32"
 
     def with_epochs(self, epochs: int) -> "Scale":
         """Return the scale of a trial with other numbers of epochs.

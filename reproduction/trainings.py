@@ -74,7 +74,8 @@ class NetworkTraining:
 
     def recipe_for(self, scale: Scale) -> Recipe:
         """Return how it is trained in experiments of some size."""
-        return self.recipe.with_epochs(scale.epochs) if scale.epochs else self.recipe
+        recipe = self.recipe.with_epochs(scale.epochs) if scale.epochs else self.recipe
+        return replace(recipe, precision=scale.precision)
 
 
 @dataclass(frozen=True, eq=False)

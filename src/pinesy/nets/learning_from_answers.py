@@ -111,6 +111,11 @@ def fit_answers(
     """
     if recipe.augment or recipe.average_from is not None:
         raise DomainError("fit_answers neither augments nor averages; let the data set augment")
+    if recipe.precision != "float32":
+        raise DomainError(
+            f"fit_answers computes in float32, not in {recipe.precision}, which is too coarse for "
+            "what rules infer; only a last training from labels may be of that precision"
+        )
     for samples in (data, validation):
         check_samples(layer.rules, samples)
     loss_function = loss_by_name(loss)

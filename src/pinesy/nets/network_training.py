@@ -290,7 +290,12 @@ class _LabelTraining(TrainingLoop):
     def loss(self, batch: Any) -> tuple[Tensor, int, float]:
         """Return the mean cross-entropy, and how many inputs are classified right."""
         device = device_of(self.network)
-        targets, scores = batch[1].to(device), self.network(batch[0].to(device))
+        inputs, targets = (tensor.to(device) for tensor in batch)
+        is_mixed = self.recipe.precision == "bfloat16"
+        with torch.autocast(device.type, torch.bfloat16, enabled=is_mixed):
+            scores = self.network(inputs)
+        if is_mixed:
+            scores = scores.float()  # the cross-entropy is computed in float32
         likely = targets.argmax(dim=1) if targets.ndim > 1 else targets
         right = (scores.detach().argmax(dim=1) == likely).sum().item()
         return nn.functional.cross_entropy(scores, targets), len(targets), right
