@@ -1,5 +1,6 @@
 """Training from answers for any data: networks of several kinds, data sets, resuming, bad input."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,20 @@ def test_networks_of_several_kinds_learn_from_answers() -> None:
     assert len(fit.scores) == 4
     assert fit.score == max(fit.scores) == answer_score(trained, LAYER, samples(seed=1))
     assert fit.losses[-1] < fit.losses[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"augment": 1.0}, "fit_answers neither augments nor averages"),
+        ({"average_from": 1}, "fit_answers neither augments nor averages"),
+        ({"precision": "bfloat16"}, "fit_answers computes in float32, not in bfloat16"),
+    ],
+)
+def test_recipes_for_labels_only(change: dict[str, Any], said: str) -> None:
+    recipe = replace(RECIPE, **change)
+    with raises_saying(DomainError, said):
+        fit_answers(reader(), LAYER, samples(), samples(seed=1), recipe, seed=0)
 
 
 def test_the_start_is_kept_if_training_makes_it_worse() -> None:

@@ -90,6 +90,32 @@ def test_a_network_learns() -> None:
     assert not network.training
 
 
+def test_mixed_precision_computes_in_bfloat16_and_keeps_float32() -> None:
+    network = DeepSoftLogCNN(4, seed=0)
+    recipe = Recipe("adamw", 0.01, "constant", batch=8, epochs=8, precision="bfloat16")
+    seen: dict[str, set[Any]] = {"scores": set(), "gradients": set()}
+
+    def note(module: Any, _inputs: Any, scores: Any) -> None:
+        if module.training:
+            seen["scores"].add(scores.dtype)
+
+    forward = network.layers.register_forward_hook(note)
+    weight = next(network.parameters())
+    backward = weight.register_hook(lambda gradient: seen["gradients"].add(gradient.dtype))
+    history = train(network, IMAGES, LABELS, recipe, seed=0)
+    forward.remove()
+    backward.remove()
+    assert seen == {"scores": {torch.bfloat16}, "gradients": {torch.float32}}
+    assert {p.dtype for p in network.parameters()} == {torch.float32}
+    assert history.losses[-1] < 0.2 * history.losses[0]
+    new_images, new_labels = bars(20, seed=1)
+    assert (predict_proba(network, new_images).argmax(axis=1) == new_labels).all()
+    exact = DeepSoftLogCNN(4, seed=0)
+    float32 = train(exact, IMAGES, LABELS, replace(recipe, precision="float32"), seed=0)
+    assert history.losses[0] == pytest.approx(float32.losses[0], rel=0.02)
+    assert history.losses != float32.losses
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_seed_decides(kind: str) -> None:
     make, recipe = KINDS[kind]

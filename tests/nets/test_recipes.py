@@ -61,7 +61,8 @@ def test_optimizers() -> None:
 
 
 def test_recipes_are_written_and_read() -> None:
-    for recipe in (DEEPSOFTLOG, BETTER_EYE, replace(PAPER, average_from=0)):
+    mixed = replace(PAPER, precision="bfloat16")
+    for recipe in (DEEPSOFTLOG, BETTER_EYE, replace(PAPER, average_from=0), mixed):
         assert Recipe.from_json(recipe.to_json()) == recipe
 
 
@@ -73,7 +74,7 @@ def test_old_recipes_are_written_as_ever() -> None:
     )
     fields = set(json.loads(PAPER.to_json()))
     assert all(set(json.loads(r.to_json())) == fields for r in (PAPER_SUDOKU4, DEEPSOFTLOG))
-    assert set(json.loads(BETTER_EYE.to_json())) - fields == set(LATER)
+    assert set(json.loads(BETTER_EYE.to_json())) - fields == set(LATER) - {"precision"}
 
 
 def test_one_cycle() -> None:
@@ -124,6 +125,7 @@ def test_augmentation_may_end_before_training_does() -> None:
         ({"average_from": 2.0}, "average_from, an epoch, is 2.0"),
         ({"average_from": True}, "average_from, an epoch, is True"),
         ({"augment_until": -2}, "augment_until, an epoch, is -2; it must"),
+        ({"precision": "float16"}, "no precision 'float16'; did you mean 'bfloat16'?"),
     ],
 )
 def test_wrong_recipes(change: dict[str, Any], said: str) -> None:
