@@ -127,7 +127,8 @@ def solve(
         possibilities = np.zeros((n_images, probabilities.shape[1]))
         possibilities[task.seen] = transform(probabilities)
         inputs = {
-            name: task.evidence(cascade, getattr(task, name), possibilities) for name in PARTS
+            name: task.evidence(cascade, getattr(task, name), possibilities)
+            for name in (PARTS if experiment.is_learned else ["test"])
         }
     learned = _nothing_learned()
     if experiment.is_learned:

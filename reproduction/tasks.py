@@ -112,7 +112,8 @@ def addition_task(experiment: Experiment, images: Images, scale: Scale) -> Task:
         ADDITION_GROUPS,
         **parts,
         trained_on=pools[0],
-        seen=np.sort(np.concatenate(pools)),
+        # From answers no rule is learned, so that only test samples are inferred.
+        seen=images.test if experiment.is_from_answers else np.sort(np.concatenate(pools)),
         judged_on=images.test,
     )
 
