@@ -1,6 +1,7 @@
 """Networks that learn from sums and verdicts: experiments, records, tables, the command line."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,18 @@ def test_a_record_says_what_was_learned_from(place: Path, experiment: Experiment
     assert (start["architecture"], start["epochs"]) == ("DeepSoftLogCNN", 1)
     is_distorted = experiment.setting != "answers-undistorted"
     assert found["network"]["recipe"].get("augment", 0.0) == float(is_distorted)
+
+
+def test_a_record_says_that_a_network_learned_in_mixed_precision(tmp_path: Path) -> None:
+    (experiment,) = experiments_of(
+        "addition", [1], settings=["answers"], transforms=["antipignistic"], runs=[1]
+    )
+    scale = replace(TINY, precision="bfloat16")
+    scheduler.reproduce(
+        [experiment], tmp_path / "results", work=tmp_path / "work", scale=scale, threads=1
+    )
+    record = Store(tmp_path / "results").read(experiment)
+    assert record["network"]["recipe"]["precision"] == "bfloat16"
 
 
 def test_both_transformations_share_a_network_and_no_two_sizes_do(place: Path) -> None:

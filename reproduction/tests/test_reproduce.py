@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,8 @@ def test_quick_and_trials(cli: Callable[..., Any], asked: Asked) -> None:
     assert asked.rest == (Path("r"), Path("w"), QUICK, 1)
     cli("addition", "--epochs", "2")
     assert asked.rest[2] == PAPER.with_epochs(2)
+    cli("addition", "--precision", "bfloat16")
+    assert asked.rest[2] == replace(PAPER, precision="bfloat16")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,7 @@ def test_quick_and_trials(cli: Callable[..., Any], asked: Asked) -> None:
         ("addition --k 0", 2, "Invalid value for '--k'"),
         ("addition --run 1 --runs 3", 2, "give either --runs or --run"),
         ("addition --epochs 0", 2, "Invalid value for '--epochs'"),
+        ("addition --precision float16", 2, "'float16' is not one of 'bfloat16', 'float32'"),
         ("sudoku --size 5", 3, "error: a Sudoku of size 5; there are those of 4 and 9"),
         ("sudoku --setting deepsoftlog-cnn", 3, "error: Sudoku is not done with DeepSoftLog's"),
     ],

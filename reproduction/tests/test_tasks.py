@@ -109,6 +109,15 @@ def test_no_image_is_in_two_parts(experiment: Experiment) -> None:
     assert set(task.judged_on.tolist()) >= sets[2]
 
 
+def test_where_no_rule_is_learned_only_test_images_are_read() -> None:
+    task = task_of(replace(PLAIN, setting="answers"))
+    assert task.seen.tolist() == task.judged_on.tolist() == list(range(500, 600))
+    found, *_ = solve(
+        task, replace(PLAIN, setting="answers"), np.eye(10)[LABELS][task.seen], 600, Stopwatch()
+    )
+    assert found["right"] == len(task.test)
+
+
 def test_targets_are_those_of_the_images() -> None:
     task = task_of(PLAIN)
     assert (task.test.targets["c_2"][:, 0] == LABELS[task.test.images[:, 1]]).all()
