@@ -101,7 +101,9 @@ def test_mixed_precision_computes_in_bfloat16_and_keeps_float32() -> None:
 
     forward = network.layers.register_forward_hook(note)
     weight = next(network.parameters())
-    backward = weight.register_hook(lambda gradient: seen["gradients"].add(gradient.dtype))
+    backward = weight.register_hook(  # type: ignore[no-untyped-call]
+        lambda gradient: seen["gradients"].add(gradient.dtype)
+    )
     history = train(network, IMAGES, LABELS, recipe, seed=0)
     forward.remove()
     backward.remove()
