@@ -190,7 +190,7 @@ TRAININGS_HELP = (
 )
 PRECISION_HELP = (
     "Of the last training of networks: bfloat16 (mixed precision) takes less time where the "
-    "processor computes in it. Records say so."
+    "processor computes in it."
 )
 EPOCHS_HELP = "A trial with other numbers of epochs; its records are marked, and kept apart."
 Runs = Annotated[int | None, typer.Option(min=1, metavar="N", help=RUNS_HELP)]
@@ -200,6 +200,7 @@ LearnedFrom = Annotated[Supervision, typer.Option(help="What networks learn from
 Quick = Annotated[bool, typer.Option("--quick", help="Small, with no download.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="By default one for each core.")]
 Epochs = Annotated[int | None, typer.Option(min=1, help=EPOCHS_HELP)]
+TrainedIn = Annotated[Precision, typer.Option("--precision", help=PRECISION_HELP)]
 
 
 def reproduce(
@@ -217,7 +218,7 @@ def reproduce(
     threads: Threads = None,
     epochs: Epochs = None,
     trainings: Annotated[int | None, typer.Option(min=1, help=TRAININGS_HELP)] = None,
-    precision: Annotated[Precision, typer.Option(help=PRECISION_HELP)] = "float32",
+    precision: TrainedIn = "float32",
 ) -> None:
     """Do the experiments that are not done yet; the command is called as the problem."""
     problem = str(ctx.info_name)
@@ -228,7 +229,7 @@ def reproduce(
         transforms=TRANSFORMS if transform == "both" else [transform],
         runs=_runs(runs, run, quick),
     )
-    scale = replace(_scale(quick, epochs), precision=precision)
+    scale = _scale(quick, epochs, precision)
     if trainings:
         scale = scale.with_trainings(trainings)
     _reproduce(experiments, results, work, scale, threads)
@@ -253,8 +254,8 @@ def _reproduce(
         typer.echo(f"of the time of what was done, rules took {share:.2f} %")
 
 
-def _scale(quick: bool, epochs: int | None) -> Scale:
-    scale = QUICK if quick else PAPER
+def _scale(quick: bool, epochs: int | None, precision: Precision = "float32") -> Scale:
+    scale = replace(QUICK if quick else PAPER, precision=precision)
     return scale.with_epochs(epochs) if epochs else scale
 
 
@@ -657,6 +658,7 @@ def pairings(
     work: Work = None,
     threads: Threads = None,
     epochs: Epochs = None,
+    precision: TrainedIn = "float32",
 ) -> None:
     """Judge the runs that are not judged yet, and print the table of all."""
     with _needed():
@@ -675,7 +677,7 @@ def pairings(
         samples=samples,
         resamples=resamples,
         work=work,
-        scale=_scale(quick, epochs),
+        scale=_scale(quick, epochs, precision),
         threads=threads,
         say=typer.echo,
     )
@@ -708,6 +710,7 @@ def puzzles(
     work: Work = None,
     threads: Threads = None,
     epochs: Epochs = None,
+    precision: TrainedIn = "float32",
 ) -> None:
     """Judge the runs that are not judged yet, and print the table of all."""
     with _needed():
@@ -725,7 +728,7 @@ def puzzles(
         results,
         puzzles=correct,
         work=work,
-        scale=_scale(quick, epochs),
+        scale=_scale(quick, epochs, precision),
         threads=threads,
         say=typer.echo,
     )
