@@ -166,8 +166,12 @@ def _mean(records: Records, method: str, measure: str, tables: Collection[str]) 
     return float(np.nanmean(values)) if values and not np.isnan(values).all() else float("nan")
 
 
-def _median(records: Records, method: str, measure: str) -> str:
-    values = np.array([value(folds, measure) for folds in records[method].values()])
+def _median(
+    records: Records, method: str, measure: str, tables: Collection[str] | None = None
+) -> str:
+    """Return the median over some tables, by default all."""
+    items = records[method].items()
+    values = np.array([value(f, measure) for t, f in items if tables is None or t in tables])
     known = values[~np.isnan(values)]
     return f"{np.median(known):,.0f}" if len(known) else ""
 
@@ -198,8 +202,8 @@ def verdict(records: Records, blanks: Records, chosen: Collection[str]) -> str:
     first = (
         f"On {len(held_out)} real tables that no setting was chosen on, the score card of "
         f"`RuleClassifier` is right on {_percent(_mean(records, 'pinesy', 'accuracy', held_out))} "
-        f"per cent of the rows ({'; '.join(against)}), with {_median(records, 'pinesy', 'lines')} "
-        "lines on the median table."
+        f"per cent of the rows ({'; '.join(against)}), with "
+        f"{_median(records, 'pinesy', 'lines', held_out)} lines on the median table."
     )
     gap = _mean(records, "pinesy", "gap", held_out)
     second = (
