@@ -4,8 +4,8 @@ Figures of ours are means over runs, ± a standard error, and in brackets the nu
 error is the larger of that over runs (the deviation, ``ddof=1``, divided by the root of their
 number) and that of so many test samples, each right or wrong. Published figures have that over
 runs, where a deviation is published. The runs of Addition share their 10,000 test images:
-these errors are for comparisons on the same images, and the last line of a table says which error
-the choice of the images adds.
+these errors are for comparisons on the same images, and the last line of each table says which
+error the choice of the images adds.
 """
 
 import re
@@ -49,7 +49,7 @@ def question_tables(directory: Path) -> dict[str, str]:
     labels: list[tuple[str, Cell]] = [
         ("the paper, antipignistic", partial(theirs, "normal", "Pi-NeSy-1")),
         ("the paper, minimum specificity", partial(theirs, "normal", "Pi-NeSy-2")),
-        ("**pinesy**, same network and recipe", partial(ours, "normal")),
+        ("**pinesy**, same network, recipe as printed", partial(ours, "normal")),
         ("**pinesy**, same network, a better recipe", partial(ours, "better-eye")),
         ("the paper, DeepSoftLog's network", partial(theirs, "deepsoftlog-cnn", "Pi-NeSy-1")),
         ("**pinesy**, DeepSoftLog's network", partial(ours, "deepsoftlog-cnn")),
@@ -66,9 +66,14 @@ def question_tables(directory: Path) -> dict[str, str]:
     few: list[tuple[str, Cell]] = [
         ("the paper, antipignistic", partial(theirs, "low-data", "Pi-NeSy-1")),
         ("the paper, minimum specificity", partial(theirs, "low-data", "Pi-NeSy-2")),
-        ("**pinesy**, same network and recipe", partial(ours, "low-data")),
+        ("**pinesy**, same network, recipe as printed", partial(ours, "low-data")),
     ]
-    labels.append(("error of the choice of test images", partial(images_cell, groups)))
+    for rows, setting in (
+        (labels, "normal"),
+        (answers, "answers-deepsoftlog-cnn"),
+        (few, "low-data"),
+    ):
+        rows.append(("error of the choice of test images", partial(images_cell, groups, setting)))
     return {
         "labels": table(labels),
         "answers": table(answers),
@@ -155,13 +160,13 @@ def _key(result: Result) -> tuple[str, int, str, str]:
     return result.problem, result.size, result.setting, result.method
 
 
-def images_cell(groups: Sequence[RunGroup], problem: str, size: int) -> str:
+def images_cell(groups: Sequence[RunGroup], setting: str, problem: str, size: int) -> str:
     """Return the error that the choice of the test images leaves in a sum of `2 size` digits.
 
     A sum is right if all its digits are: ``p = (1 - e)^2k``. The share ``e`` of images that are
     read wrong has the error ``sqrt(e (1 - e) / n)``, and ``p`` that times its derivative.
     """
-    group = _group(groups, problem, size, "normal") if problem == "addition" else None
+    group = _group(groups, problem, size, setting) if problem == "addition" else None
     digits = group.figure("digit_accuracy") if group else None
     if digits is None:
         return NOTHING

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from pathlib import Path
-from statistics import mean, pstdev
+from statistics import mean, median, pstdev
 
 import pytest
 
@@ -63,7 +63,7 @@ def test_errors_of_images_are_those_of_the_bootstrap() -> None:
     """The formula of the tables, against the bootstrap over images of `pairings`."""
     records = read_pairings(RECORDS / "pairings" / "addition-100.jsonl")
     deviations = [100 * r["bootstrap"]["deviation"] for r in records if r["setting"] == "normal"]
-    formula = images_cell(grouped(read_records(RECORDS)), "addition", 100)
+    formula = images_cell(grouped(read_records(RECORDS)), "normal", "addition", 100)
     assert float(formula.split()[1]) == pytest.approx(mean(deviations), rel=0.1)
 
 
@@ -76,6 +76,17 @@ def test_coverage(guarantees_at_95: dict[int, Figures]) -> None:
     assert f"{mean(plain):.1f} %, not calibrated" in README
     assert "were each calibrated on 50 sums" in README
     assert f"standard deviation of {pstdev(calibrated):.1f}" in README
+    assert "the network learned for 3 epochs" in README
+    sums = [record for record in read_guarantees(RECORDS) if record["problem"] == "addition"]
+    assert {record["network"]["epochs"] for record in sums} == {3}
+    sizes = {name: median(split["median"] for split in splits[name]) for name in splits}
+    assert sizes["inputs, unit sample"] > 1e15
+    assert sizes["possibilities as they are"] == pytest.approx(700, rel=0.1)
+    assert (
+        "no set holds one answer, and half hold more than 10^15 (not calibrated: some 700)"
+        in README
+    )
+    assert {split["single"] for split in splits["inputs, unit sample"]} == {0.0}
     single = mean(100 * split["single"] for split in guarantees_at_95[4]["inputs, unit sample"])
     assert f"Of 4-digit sums, {single:.1f} % of the sets at 95 % hold one answer" in README
 
@@ -128,8 +139,9 @@ FIGURES = [
         "docs/experiments.md",
         r"\| 1024 \| reused \| (?P<sums>[\d,]+) \| (?P<runs>\d+) \| (?P<digits>[\d.]+ ± [\d.]+) "
         r"\|[^\n]*?\| 2\.73 \| (?P<theirs>[\d.]+) \|",
-        "{sums} sums of 1,024 handwritten digits are the only labels: how many digits are read "
-        "correctly? | {digits} % ({runs} runs) | {theirs} %, published (CTSketch) |",
+        "{sums} sums of 1,024 handwritten digits are the only labels, each image is in 85 of them: "
+        "how many digits are read correctly? | {digits} % ({runs} runs) "
+        "| {theirs} %, published (CTSketch) |",
     ),
     (
         "docs/speed.md",
