@@ -129,7 +129,7 @@ FIGURES = [
     ),
     (
         "docs/experiments.md",
-        r"\| evenodd \| (?P<readings>\d+) \| (?P<labels>\d+) \| (?P<runs>\d+) "
+        r"\| evenodd \| (?P<readings>\d+) \| (?P<labels>[1-9]\d*) \| (?P<runs>\d+) "
         r"\| (?P<concepts>[\d.]+ ± [\d.]+) \|",
         "leave {readings} readings of digits open: how many digits are right with {labels} "
         "labelled images? | {concepts} % ({runs} runs) | without labels:",
